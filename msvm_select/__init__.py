@@ -1,0 +1,1 @@
+"""Choose the hyperparameters of multi-class support vector machines, exactly."""

@@ -1,0 +1,73 @@
+"""The contract of a criterion: a trained cell -> the columns it fills.
+
+A criterion that trains again is *given* the kernel and the solver. What it wants to find
+again at the next C of the same kernel setting (warm starts) it hands out in ``carry``
+and gets back: state is an argument and a result.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Protocol
+
+from msvm_select.records import Dataset, Dual, Floats, Gram, Scaling
+from msvm_select.solution import Solution
+
+
+class TrainingKernel(Protocol):
+    """As much of a kernel as a criterion needs."""
+
+    @property
+    def is_vector_kernel(self) -> bool:
+        """False for a precomputed one, whose X is the Gram matrix itself."""
+
+    def gram(self, X: Floats) -> Gram:
+        """The Gram matrix of the rows of X."""
+
+    def between(self, X: Floats, Z: Floats) -> Floats:
+        """k(x, z) for the rows of X and of Z."""
+
+
+class TrainingSolver(Protocol):
+    """As much of a solver as a criterion needs."""
+
+    def solve(self, dual: Dual, start: Solution | None = None) -> Solution:
+        """The optimum of ``dual``, begun at ``start`` if there is one."""
+
+
+@dataclass(frozen=True, eq=False)
+class Cell:
+    """A trained cell with what it was trained from and by."""
+
+    data: Dataset
+    scaling: Scaling
+    kernel: TrainingKernel
+    solver: TrainingSolver
+    solution: Solution
+
+
+@dataclass(frozen=True)
+class Score:
+    """Columns of the row by name, and what the next C may start from."""
+
+    columns: Mapping[str, float | int | bool | None]
+    carry: Any = None
+
+
+class Criterion(ABC):
+    """A number to rank cells by: the smaller, the better."""
+
+    name: ClassVar[str]
+    column: ClassVar[str]
+    summary: ClassVar[str]
+
+    @classmethod
+    def parse(cls, argument: str | None, seed: int) -> Criterion:
+        """The criterion as typed, ``name`` or ``name:argument``."""
+        return cls()
+
+    @abstractmethod
+    def score(self, cell: Cell, carry: Any = None) -> Score:
+        """The columns for this cell; ``carry`` is that of the previous C, if any."""

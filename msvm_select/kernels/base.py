@@ -1,0 +1,50 @@
+"""The contract of a kernel: X, Z -> Gram matrix, k(x_i, z_j) in row i, column j."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, fields
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from msvm_select.records import Gram
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Kernel(ABC):
+    """One kernel setting. A subclass's fields are its parameters (gamma, degree, ..).
+
+    ``always_psd`` says whether theory makes every Gram matrix positive semi-definite.
+    """
+
+    name: ClassVar[str]
+    summary: ClassVar[str]
+    is_vector_kernel: ClassVar[bool] = True
+
+    @property
+    def always_psd(self) -> bool:
+        """Whether Mercer's condition holds whatever the data are."""
+        return True
+
+    @property
+    @abstractmethod
+    def roughness(self) -> tuple[float, ...]:
+        """Orders settings from the smoothest to the roughest, for breaking ties."""
+
+    @abstractmethod
+    def between(self, X: Floats, Z: Floats) -> Floats:
+        """k(x, z) for the rows of X (m, n) and of Z (p, n): (m, p)."""
+
+    def gram(self, X: Floats) -> Gram:
+        """The Gram matrix of the rows of X, exactly symmetric."""
+        K = self.between(X, X)
+        return Gram(whole=(K + K.T) / 2.0)
+
+    @property
+    def parameters(self) -> dict[str, float]:
+        """The parameters by name, in order."""
+        return {f.name: getattr(self, f.name) for f in fields(self)}

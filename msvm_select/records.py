@@ -1,0 +1,203 @@
+"""The frozen records that pass between modules, left to right along one sweep.
+
+Arrays: ``m`` samples, ``n`` features, ``Q`` classes. ``y`` holds 0..Q-1. ``tau`` is
+(m, Q) with ``tau[i, y_i] = sum_l alpha_il`` and ``tau[i, k] = -alpha_ik`` elsewhere,
+so that ``w_k = sum_i tau_ik Phi(x_i)`` and ``F = K tau`` are the outputs without bias.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Dataset:
+    """What was read: X (m, n) raw (NaN where missing), y (m,) codes into ``classes``.
+
+    ``y`` is empty when the file has no target column (data to predict).
+    """
+
+    X: Floats
+    y: Ints
+    classes: tuple[str, ...]
+    features: tuple[str, ...]
+    target: str = "class"
+    ids: tuple[str, ...] | None = None
+    id_column: str | None = None
+    name: str = "data"
+
+    @property
+    def m(self) -> int:
+        """The number of samples."""
+        return int(self.X.shape[0])
+
+    @property
+    def Q(self) -> int:
+        """The number of classes."""
+        return len(self.classes)
+
+
+@dataclass(frozen=True, eq=False)
+class Scaling:
+    """x -> (x with NaN filled - shift) / scale, per column; kept with the machine."""
+
+    kind: str
+    fill: Floats
+    shift: Floats
+    scale: Floats
+
+    @classmethod
+    def fit(cls, X: Floats, kind: str) -> Scaling:
+        """``standard``: mean 0, population variance 1; ``minmax``: [0, 1]; ``none``.
+
+        A column that does not vary becomes 0 (``none`` leaves it alone).
+        """
+        some = ~np.isnan(X)
+        count = np.maximum(some.sum(axis=0), 1)
+        fill = np.where(some, X, 0.0).sum(axis=0) / count
+        filled = np.where(some, X, fill)
+        zero, one = np.zeros(X.shape[1]), np.ones(X.shape[1])
+        if kind == "none":
+            return cls(kind, fill, zero, one)
+        low, high = filled.min(axis=0), filled.max(axis=0)
+        if kind == "minmax":
+            shift, spread = low, high - low
+        else:
+            shift, spread = filled.mean(axis=0), filled.std(axis=0)
+        shift = np.where(low == high, low, shift)
+        return cls(kind, fill, shift, np.where(low == high, 1.0, spread))
+
+    def apply(self, X: Floats) -> Floats:
+        """The scaled features, C-contiguous."""
+        filled = np.where(np.isnan(X), self.fill, X)
+        return np.ascontiguousarray((filled - self.shift) / self.scale)
+
+
+@dataclass(frozen=True, eq=False)
+class Gram:
+    """The kernel matrix K of the training points, whole or as K = Z Z'.
+
+    Where a kernel has a short explicit feature map (the linear one), ``factor`` is
+    that Z (m, r); the m x m matrix is then built only when somebody asks for it.
+    """
+
+    whole: Floats | None = None
+    factor: Floats | None = None
+
+    @property
+    def m(self) -> int:
+        """The number of training points."""
+        held = self.whole if self.factor is None else self.factor
+        assert held is not None
+        return int(held.shape[0])
+
+    @cached_property
+    def matrix(self) -> Floats:
+        """K itself, (m, m), C-contiguous."""
+        if self.whole is not None:
+            return np.ascontiguousarray(self.whole)
+        assert self.factor is not None
+        return np.ascontiguousarray(self.factor @ self.factor.T)
+
+    @cached_property
+    def diagonal(self) -> Floats:
+        """K_ii."""
+        if self.factor is None:
+            return np.ascontiguousarray(np.diagonal(self.matrix))
+        return np.asarray(np.einsum("ij,ij->i", self.factor, self.factor))
+
+    def product(self, tau: Floats) -> Floats:
+        """K tau, without building K where the factor is there."""
+        if self.factor is None:
+            return np.asarray(self.matrix @ tau)
+        return np.asarray(self.factor @ (self.factor.T @ tau))
+
+
+@dataclass(frozen=True, eq=False)
+class Dual:
+    """The training problem of one cell.
+
+    max sum_ik alpha_ik - 1/2 sum_k ||w_k||^2,   0 <= alpha_ik <= C, alpha_{i,y_i} = 0,
+    and for each class k:  sum_{i in C_k} sum_l alpha_il = sum_i alpha_ik.
+    """
+
+    gram: Gram
+    y: Ints
+    Q: int
+    C: float
+
+    @property
+    def m(self) -> int:
+        """The number of samples."""
+        return int(self.y.size)
+
+
+@dataclass(frozen=True)
+class Work:
+    """What an answer cost: steps along cycles, Newton systems solved, seconds."""
+
+    iterations: int = 0
+    newton: int = 0
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True)
+class Row:
+    """One cell of the ranked table: the output schema, version 1, in its order.
+
+    None stands for what was not asked for or does not apply.
+    """
+
+    rank: int | None = None
+    kernel: str = ""
+    gamma: float | None = None
+    degree: float | None = None
+    coef0: float | None = None
+    C: float = 0.0
+    solver: str = ""
+    status: str = "ok"
+    status_reason: str = ""
+    n_samples: int = 0
+    n_classes: int = 0
+    train_errors: int | None = None
+    n_sv: int | None = None
+    n_bounded: int | None = None
+    separable: bool | None = None
+    dual_objective: float | None = None
+    sum_alpha: float | None = None
+    norm_w: float | None = None
+    gap: float | None = None
+    kkt_violation: float | None = None
+    b_unique: bool | None = None
+    diameter: float | None = None
+    diameter_all: float | None = None
+    loo_errors: int | None = None
+    loo_rate: float | None = None
+    loo_ambiguous: int | None = None
+    loo_retrained: int | None = None
+    radius_margin: float | None = None
+    radius_margin_applicable: bool | None = None
+    K: float | None = None
+    radius_margin_q: float | None = None
+    radius_margin_count: int | None = None
+    guaranteed_risk: float | None = None
+    guaranteed_risk_gamma: float | None = None
+    guaranteed_risk_vacuous: bool | None = None
+    sv_rate: float | None = None
+    compression_bound: float | None = None
+    vc_dimension: float | None = None
+    cv_error: float | None = None
+    holdout_error: float | None = None
+    iterations: int | None = None
+    seconds: float | None = None
+
+
+COLUMNS = tuple(f.name for f in fields(Row))
+SCHEMA_VERSION = 1

@@ -1,0 +1,152 @@
+"""A trained machine that certifies itself: gap, KKT violation, flow balance, biases."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from msvm_select.bias import Potentials, centre
+from msvm_select.records import Dual, Floats, Work
+
+
+@dataclass(frozen=True, eq=False)
+class Solution:
+    """An answer to a Dual that certifies itself; ``carry`` is for the next C only."""
+
+    dual: Dual
+    tau: Floats
+    F: Floats
+    work: Work = field(default_factory=Work)
+    converged: bool = True
+    reason: str = ""
+    carry: Any = None
+
+    @cached_property
+    def alpha(self) -> Floats:
+        """alpha_ik (m, Q), zero at the sample's own class."""
+        alpha = -self.tau
+        alpha[np.arange(self.dual.m), self.dual.y] = 0.0
+        return alpha
+
+    @cached_property
+    def gradient(self) -> Floats:
+        """g_ik = 1 - (F_{i,y_i} - F_ik); zero at the sample's own class."""
+        own = np.arange(self.dual.m), self.dual.y
+        g = 1.0 - self.F[own][:, None] + self.F
+        g[own] = 0.0
+        return g
+
+    @cached_property
+    def potentials(self) -> Potentials:
+        """The biases by the centre rule, and how far each difference may move."""
+        return centre(self.alpha, self.gradient, self.dual.y, self.dual.C)
+
+    @property
+    def b(self) -> Floats:
+        """The biases (Q,), with sum zero over the classes present."""
+        return self.potentials.b
+
+    @property
+    def b_unique(self) -> bool:
+        """Whether the optimal biases are one point (up to a common constant)."""
+        return self.potentials.unique
+
+    @cached_property
+    def outputs(self) -> Floats:
+        """h_k(x_i) = F_ik + b_k on the training samples."""
+        return self.F + self.b
+
+    @cached_property
+    def slacks(self) -> Floats:
+        """xi_ik = max(0, 1 - (h_{y_i} - h_k)), zero at the own class.
+
+        A class without samples has b = -inf and so no slack.
+        """
+        own = np.arange(self.dual.m), self.dual.y
+        h = self.outputs
+        xi = np.maximum(0.0, 1.0 - h[own][:, None] + h)
+        xi[own] = 0.0
+        return xi
+
+    @property
+    def sum_alpha(self) -> float:
+        """sum_ik alpha_ik."""
+        return float(self.alpha.sum())
+
+    @cached_property
+    def norm_w_squared(self) -> float:
+        """sum_k ||w_k||^2 = sum_ik tau_ik F_ik."""
+        return float(np.vdot(self.tau, self.F))
+
+    @property
+    def dual_objective(self) -> float:
+        """sum alpha - 1/2 sum_k ||w_k||^2."""
+        return self.sum_alpha - 0.5 * self.norm_w_squared
+
+    @property
+    def primal_objective(self) -> float:
+        """1/2 sum_k ||w_k||^2 + C sum xi, with the biases of the centre rule."""
+        return 0.5 * self.norm_w_squared + self.dual.C * float(self.slacks.sum())
+
+    @cached_property
+    def gap(self) -> float:
+        """The relative duality gap (primal - dual) / max(1, |dual|)."""
+        dual = self.dual_objective
+        return (self.primal_objective - dual) / max(1.0, abs(dual))
+
+    @cached_property
+    def kkt_violation(self) -> float:
+        """The largest breach of the optimality conditions of one variable.
+
+        r_ik = g_ik - (b_{y_i} - b_k) must be <= 0 at alpha = 0, >= 0 at alpha = C and
+        0 between; the breach is how far alpha could still move, or r, the smaller.
+        """
+        y, C = self.dual.y, self.dual.C
+        b = np.where(np.isfinite(self.b), self.b, 0.0)
+        r = self.gradient - b[y][:, None] + b
+        r[np.arange(self.dual.m), y] = 0.0
+        room = np.where(r > 0.0, C - self.alpha, self.alpha)
+        return float(np.max(np.minimum(np.abs(r), np.maximum(room, 0.0)), initial=0.0))
+
+    @property
+    def flow_imbalance(self) -> float:
+        """max_k |sum_i tau_ik| / max(1, sum alpha): 0 when alpha is a circulation."""
+        worst = float(np.max(np.abs(self.tau.sum(axis=0)), initial=0.0))
+        return worst / max(1.0, self.sum_alpha)
+
+    @cached_property
+    def is_support_vector(self) -> NDArray[np.bool_]:
+        """Which samples have some alpha_ik > 0."""
+        return np.asarray(self.alpha.max(axis=1, initial=0.0) > 0.0)
+
+    @property
+    def n_sv(self) -> int:
+        """The number of support vectors."""
+        return int(self.is_support_vector.sum())
+
+    @property
+    def n_bounded(self) -> int:
+        """The number of samples with some alpha_ik = C."""
+        return int((self.alpha.max(axis=1, initial=0.0) >= self.dual.C).sum())
+
+    @property
+    def hard_margin(self) -> bool:
+        """Whether no alpha reaches C: then the solution is that of every larger C."""
+        return self.n_bounded == 0
+
+    @cached_property
+    def margins(self) -> Floats:
+        """h_{y_i} - max_{k != y_i} h_k for each training sample."""
+        own = np.arange(self.dual.m), self.dual.y
+        others = self.outputs.copy()
+        others[own] = -np.inf
+        return np.asarray(self.outputs[own] - others.max(axis=1))
+
+    @property
+    def train_errors(self) -> int:
+        """Training samples that are wrong; an exact tie counts as an error."""
+        return int((self.margins <= 0.0).sum())

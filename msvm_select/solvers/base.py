@@ -1,0 +1,41 @@
+"""The contract of a solver: Dual + start -> Solution.
+
+Whatever the road, the answer is the optimum of the same Dual to relative duality gap
+``gap``. A start is an earlier Solution on the same samples, scaled by C_new / C_old:
+alpha stays feasible and what was at a bound stays there. A solver that ends short of its
+gap says so in ``converged`` and ``reason``; one that has no answer raises SolverError.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from msvm_select.records import Dual
+from msvm_select.solution import Solution
+
+
+class Solver(ABC):
+    """Trains one machine after another; holds options, never the state of a run."""
+
+    name: ClassVar[str]
+    summary: ClassVar[str]
+    default_gap: ClassVar[float] = 1e-8
+
+    def __init__(self, gap: float | None = None) -> None:
+        """``gap``: the relative duality gap at which the machine counts as trained."""
+        self.gap = self.default_gap if gap is None else gap
+
+    @abstractmethod
+    def solve(self, dual: Dual, start: Solution | None = None) -> Solution:
+        """The optimum of ``dual``, begun at ``start`` if there is one."""
+
+
+def scaled_start(dual: Dual, start: Solution | None) -> NDArray[np.float64]:
+    """tau (m, Q) to begin with: the start times C_new / C_old, or zero."""
+    if start is None:
+        return np.zeros((dual.m, dual.Q))
+    return start.tau * (dual.C / start.dual.C)

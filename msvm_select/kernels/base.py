@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, fields
 from typing import ClassVar
@@ -9,6 +10,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from msvm_select.errors import KernelError, SettingsError
 from msvm_select.records import Gram
 
 Floats = NDArray[np.float64]
@@ -24,6 +26,17 @@ class Kernel(ABC):
     name: ClassVar[str]
     summary: ClassVar[str]
     is_vector_kernel: ClassVar[bool] = True
+    positive: ClassVar[frozenset[str]] = frozenset()
+
+    def __post_init__(self) -> None:
+        """Refuse parameters that no kernel of this name can have."""
+        for name, value in self.parameters.items():
+            if not math.isfinite(value):
+                raise SettingsError(f"{self.name}: {name} = {value} is not finite.")
+            if name in self.positive and value <= 0:
+                raise SettingsError(
+                    f"{self.name}: {name} = {value} must be greater than 0."
+                )
 
     @property
     def always_psd(self) -> bool:
@@ -40,9 +53,20 @@ class Kernel(ABC):
         """k(x, z) for the rows of X (m, n) and of Z (p, n): (m, p)."""
 
     def gram(self, X: Floats) -> Gram:
-        """The Gram matrix of the rows of X, exactly symmetric."""
+        """The Gram matrix of the rows of X, exactly symmetric; KernelError if inf."""
         K = self.between(X, X)
-        return Gram(whole=(K + K.T) / 2.0)
+        return Gram(whole=self.finite((K + K.T) / 2.0))
+
+    def finite(self, K: Floats) -> Floats:
+        """K itself, where every value is finite; a KernelError otherwise."""
+        if np.isfinite(K).all():
+            return K
+        i, j = np.argwhere(~np.isfinite(K))[0]
+        raise KernelError(
+            f"The {self.name} kernel has the value {K[i, j]} between the samples "
+            f"{i + 1} and {j + 1}: scale the features (--scale standard) or choose "
+            "smaller parameters."
+        )
 
     @property
     def parameters(self) -> dict[str, float]:

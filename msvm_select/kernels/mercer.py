@@ -1,0 +1,68 @@
+"""Mercer's test: is the Gram matrix positive semi-definite?
+
+A Cholesky factor of K + s I, with s = 1e-8 max K_ii, proves K positive semi-definite up
+to s; some Lanczos steps on its inverse then find the smallest eigenvalue (the largest
+of the inverse, which is far from the others or so close to s that they do not matter).
+Only where there is no such factor, so that K is indefinite, are eigenvalues computed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from msvm_select.records import Gram
+
+Floats = NDArray[np.float64]
+
+EPSILON = float(np.finfo(float).eps)
+SHIFT = 1e-8
+LANCZOS_STEPS = 16
+
+
+def smallest_eigenvalue(gram: Gram) -> float:
+    """The smallest eigenvalue of K; 0 without work when K = Z Z' has rank < m."""
+    from scipy.linalg import cho_factor, cho_solve, eigvalsh
+
+    if gram.factor is not None and gram.factor.shape[1] < gram.m:
+        return 0.0
+    K = gram.matrix
+    shift = SHIFT * float(gram.diagonal.max())
+    if shift > 0.0:
+        shifted = K.copy()
+        shifted[np.diag_indices(gram.m)] += shift
+        try:
+            factor = cho_factor(shifted, lower=True, overwrite_a=True)
+        except np.linalg.LinAlgError:
+            pass
+        else:
+            top = _largest(lambda v: cho_solve(factor, v), gram.m)
+            return 1.0 / top - shift
+    return float(eigvalsh(K, subset_by_index=[0, 0])[0])
+
+
+def is_indefinite(smallest: float, gram: Gram) -> bool:
+    """Whether ``smallest`` is below 0 by more than rounding, 10 m eps max |K_ii|."""
+    scale = float(np.abs(gram.diagonal).max(initial=0.0))
+    return smallest < -10.0 * gram.m * EPSILON * scale
+
+
+def _largest(product: Callable[[Floats], Floats], m: int) -> float:
+    """The largest eigenvalue of a symmetric operator: Lanczos, reorthogonalised."""
+    basis = np.random.default_rng(0).standard_normal((1, m))
+    basis /= np.linalg.norm(basis)
+    steps = min(LANCZOS_STEPS, m)
+    T = np.zeros((steps, steps))
+    for t in range(steps):
+        w = product(basis[t])
+        T[t, t] = basis[t] @ w
+        for _ in range(2):  # once leaves rounding that grows, twice is enough
+            w = w - basis.T @ (basis @ w)
+        norm = float(np.linalg.norm(w))
+        if t + 1 == steps or norm <= 1e-12 * T[0, 0]:
+            return float(np.linalg.eigvalsh(T[: t + 1, : t + 1])[-1])
+        T[t, t + 1] = T[t + 1, t] = norm
+        basis = np.vstack([basis, w / norm])
+    raise AssertionError("the loop returns at its last step")

@@ -1,0 +1,62 @@
+"""The Gaussian kernel."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from msvm_select.kernels.base import Floats, Kernel
+from msvm_select.records import Gram
+
+NEAR = 1e-6
+
+
+@dataclass(frozen=True)
+class Rbf(Kernel):
+    """k(x, z) = exp(-gamma ||x - z||^2), gamma = 1 / (2 sigma^2)."""
+
+    gamma: float
+
+    name: ClassVar[str] = "rbf"
+    summary: ClassVar[str] = "exp(-gamma ||x - z||^2), gamma = 1/(2 sigma^2)"
+    positive: ClassVar[frozenset[str]] = frozenset({"gamma"})
+
+    @property
+    def roughness(self) -> tuple[float, ...]:
+        """By gamma."""
+        return (2.0, self.gamma)
+
+    def between(self, X: Floats, Z: Floats) -> Floats:
+        """exp(-gamma ||x - z||^2) for the rows of X and of Z."""
+        K = squared_distances(X, Z)
+        K *= -self.gamma
+        return np.asarray(np.exp(K, out=K))
+
+    def gram(self, X: Floats) -> Gram:
+        """The Gram matrix, with K_ij exactly 1 for equal samples."""
+        return Gram(whole=self.finite(self.between(X, X)))
+
+
+def squared_distances(X: Floats, Z: Floats) -> Floats:
+    """||x - z||^2 for the rows of X (m, n) and of Z (p, n): (m, p).
+
+    ||x||^2 + ||z||^2 - 2 <x, z> is one matrix product, but loses the digits of near
+    pairs (a difference of large numbers); those are taken again from x - z itself, so
+    that equal rows are at exactly 0. Symmetric to the last digit when X is Z.
+    """
+    shift = Z.mean(axis=0)
+    A = X - shift
+    B = A if X is Z else Z - shift
+    with np.errstate(over="ignore", invalid="ignore"):
+        size_a, size_b = np.einsum("ij,ij->i", A, A), np.einsum("ij,ij->i", B, B)
+        D = np.add.outer(size_a, size_b)
+        A2 = A @ B.T
+        A2 *= 2.0
+        D -= A2
+        scale = size_a.max(initial=0.0) + size_b.max(initial=0.0)
+        i, j = np.divmod(np.flatnonzero(NEAR * scale >= D), D.shape[1])
+        difference = X[i] - Z[j]
+        D[i, j] = np.einsum("ij,ij->i", difference, difference)
+    return np.asarray(D)

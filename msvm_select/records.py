@@ -7,7 +7,7 @@ so that ``w_k = sum_i tau_ik Phi(x_i)`` and ``F = K tau`` are the outputs withou
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 
 import numpy as np
@@ -17,11 +17,45 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 
+@dataclass(frozen=True)
+class Columns:
+    """How the columns of a file became features: what data to predict must follow.
+
+    ``header`` names every column in the file's order; ``one_hot`` holds the
+    categories of each expanded column.
+    """
+
+    header: tuple[str, ...]
+    target: str | None = "class"
+    id_column: str | None = None
+    one_hot: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    missing: str = "error"
+    na_values: tuple[str, ...] = ()
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        """The columns that features are made of."""
+        return tuple(c for c in self.header if c not in (self.target, self.id_column))
+
+    @property
+    def features(self) -> tuple[str, ...]:
+        """The features: a number column itself, a text column as ``column=value``."""
+        return tuple(
+            feature
+            for c in self.inputs
+            for feature in (
+                [f"{c}={v}" for v in self.one_hot[c]] if c in self.one_hot else [c]
+            )
+        )
+
+
 @dataclass(frozen=True, eq=False)
 class Dataset:
     """What was read: X (m, n) raw (NaN where missing), y (m,) codes into ``classes``.
 
-    ``y`` is empty when the file has no target column (data to predict).
+    ``y`` is empty when the file has no target column (data to predict). ``notes``
+    are remarks of the reader that a person should see; ``lines`` says where in the
+    file each sample stands.
     """
 
     X: Floats
@@ -32,6 +66,9 @@ class Dataset:
     ids: tuple[str, ...] | None = None
     id_column: str | None = None
     name: str = "data"
+    columns: Columns | None = None
+    notes: tuple[str, ...] = ()
+    lines: Ints | None = None
 
     @property
     def m(self) -> int:

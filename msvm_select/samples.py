@@ -1,0 +1,192 @@
+"""Cells -> samples: what is missing is settled, categories and classes are coded."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from msvm_select.cells import Cells, Texts, is_number
+from msvm_select.problems import Problems
+from msvm_select.records import Columns, Floats, Ints
+from msvm_select.suggest import listed
+
+SHOWN = 5
+
+
+def natural_order(labels: Iterable[str]) -> tuple[str, ...]:
+    """The different labels: by value where all are numbers, else by their letters."""
+    different = sorted(set(labels))
+    values = [float(text) if is_number(text) else math.nan for text in different]
+    if all(map(math.isfinite, values)):
+        different.sort(key=float)
+    return tuple(different)
+
+
+def encode(labels: Texts) -> tuple[Ints, tuple[str, ...]]:
+    """y (m,) and the classes that it codes into."""
+    classes = natural_order(labels)
+    code = {label: k for k, label in enumerate(classes)}
+    return np.array([code[label] for label in labels], dtype=np.int64), classes
+
+
+def expand(cells: Cells, columns: Columns) -> Floats:
+    """X (m, n): numbers as they are, each category a column of 0 and 1."""
+    parts = []
+    for j, name in enumerate(cells.inputs):
+        if name not in columns.one_hot:
+            parts.append(cells.numbers[:, j])
+            continue
+        values = cells.texts[name]
+        for category in columns.one_hot[name]:
+            is_it = np.where(values == category, 1.0, 0.0)
+            parts.append(np.where(values == "", np.nan, is_it))
+    return np.stack(parts, axis=1) if parts else np.empty((cells.lines.size, 0))
+
+
+def categories(cells: Cells, names: Iterable[str]) -> dict[str, tuple[str, ...]]:
+    """The values that occur in each text column, in order."""
+    return {
+        name: natural_order(text for text in cells.texts[name] if text)
+        for name in names
+    }
+
+
+def settle_infinite(cells: Cells, problems: Problems) -> None:
+    """No kernel is defined at an infinite value: always an error."""
+    bad = np.argwhere(np.isinf(cells.numbers))
+    if len(bad):
+        i, j = bad[0]
+        others = f" ({len(bad)} such values in all)" if len(bad) > 1 else ""
+        problems.add(
+            f"the value {cells.numbers[i, j]} is infinite{others}; correct it, or say "
+            "--na-values inf if it stands for a missing value",
+            int(cells.lines[i]),
+            cells.inputs[j],
+        )
+
+
+def settle_missing(
+    cells: Cells, target: str | None, missing: str, problems: Problems
+) -> Cells:
+    """``error`` tells, ``drop`` leaves rows out, ``mean`` leaves NaN for Scaling."""
+    holes = cells.holes()
+    unlabelled = np.zeros(cells.lines.size, dtype=bool)
+    if target is not None:
+        unlabelled = cells.texts[target] == ""
+    if missing == "drop":
+        return _drop(cells, holes.any(axis=1) | unlabelled, problems)
+    if unlabelled.any():
+        _tell_unlabelled(cells, unlabelled, str(target), problems)
+    if missing == "mean":
+        _tell_filled(cells, holes, problems)
+    elif holes.any():
+        _tell_holes(cells, holes, problems)
+    return cells
+
+
+def _drop(cells: Cells, bad: NDArray[np.bool_], problems: Problems) -> Cells:
+    if not bad.any():
+        return cells
+    if bad.all():
+        problems.add("every row has a missing value: --missing drop leaves none")
+        return cells
+    m, count = bad.size, int(bad.sum())
+    first = int(cells.lines[np.argmax(bad)])
+    problems.note(f"{count} of {m} rows left out: missing values (first: line {first})")
+    return cells.keep(~bad)
+
+
+def _tell_unlabelled(
+    cells: Cells, bad: NDArray[np.bool_], target: str, problems: Problems
+) -> None:
+    count = int(bad.sum())
+    others = f" ({count} such rows)" if count > 1 else ""
+    problems.add(
+        f"the class label is missing{others}; say --missing drop to leave the row out",
+        int(cells.lines[np.argmax(bad)]),
+        target,
+    )
+
+
+def _tell_holes(cells: Cells, holes: NDArray[np.bool_], problems: Problems) -> None:
+    i, j = np.argwhere(holes)[0]
+    total, rows = int(holes.sum()), int(holes.any(axis=1).sum())
+    counts = _counts(cells, holes)
+    text = "the value is missing"
+    if total > 1:
+        text += f" ({total} missing in {rows} of {len(holes)} rows: {counts})"
+    problems.add(
+        f"{text}; say --missing drop to leave such rows out, or --missing mean to fill "
+        "in the column's mean",
+        int(cells.lines[i]),
+        cells.inputs[j],
+    )
+
+
+def _tell_filled(cells: Cells, holes: NDArray[np.bool_], problems: Problems) -> None:
+    if not holes.any():
+        return
+    problems.note(
+        f"{int(holes.sum())} missing values take the mean of their column: "
+        f"{_counts(cells, holes)}"
+    )
+    for j in np.flatnonzero(holes.all(axis=0)):
+        problems.add("no value at all: leave the column out", column=cells.inputs[j])
+
+
+def _counts(cells: Cells, holes: NDArray[np.bool_]) -> str:
+    per_column = holes.sum(axis=0)
+    some = np.flatnonzero(per_column)
+    said = [f"{cells.inputs[j]} {per_column[j]}" for j in some[:SHOWN]]
+    if some.size > SHOWN:
+        said.append(f"{some.size - SHOWN} more columns")
+    return ", ".join(said)
+
+
+def check_categories(cells: Cells, columns: Columns, problems: Problems) -> None:
+    """Data to predict may not hold a category that the model never saw."""
+    for name, known in columns.one_hot.items():
+        for i in np.flatnonzero(~np.isin(cells.texts[name], ["", *known]))[:1]:
+            problems.add(
+                f"the model knows no category {cells.texts[name][i]!r}; "
+                f"it was trained on {listed(known)}",
+                int(cells.lines[i]),
+                name,
+            )
+
+
+def check_classes(
+    y: Ints, classes: tuple[str, ...], target: str, problems: Problems
+) -> None:
+    """One class cannot be told apart from anything; one sample is worth a word."""
+    if len(classes) == 1:
+        problems.add(
+            f"every row has the class {classes[0]!r}; two classes are needed at least "
+            "(--target names another column)",
+            column=target,
+        )
+        return
+    counts = np.bincount(y, minlength=len(classes))
+    single = [classes[k] for k in np.flatnonzero(counts == 1)]
+    if len(single) == y.size > 2:
+        problems.note(
+            f"every row has a class of its own: is {target!r} the target? (--target)"
+        )
+    elif single:
+        plural = "class has" if len(single) == 1 else "classes have"
+        problems.note(f"{len(single)} {plural} a single sample: {listed(single)}")
+
+
+def note_row_numbers(X: Floats, features: tuple[str, ...], problems: Problems) -> None:
+    """A column that counts the rows is an id: in a sorted file it betrays the class."""
+    if X.shape[0] < 3:
+        return
+    counts = (np.diff(X, axis=0) == 1.0).all(axis=0) & np.isin(X[0], [0.0, 1.0])
+    for j in np.flatnonzero(counts):
+        problems.note(
+            f"column {features[j]!r} counts the rows: say --id-column {features[j]!r} "
+            "if it names them"
+        )

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
 
 from msvm_select.cells import Roles, is_number
 from msvm_select.problems import Problems
@@ -211,6 +213,20 @@ def _model_names(table: Table, model: Columns, problems: Problems) -> tuple[str,
         f"({listed(model.inputs)})",
         table.first_line,
     )
+
+
+def stored(columns: Columns) -> dict[str, Any]:
+    """What a model file holds of the columns: only what JSON knows."""
+    plain = asdict(columns)
+    plain["one_hot"] = {name: list(v) for name, v in columns.one_hot.items()}
+    return plain | {k: list(v) for k, v in plain.items() if isinstance(v, tuple)}
+
+
+def restored(plain: Mapping[str, Any]) -> Columns:
+    """The columns again, from what ``stored`` gave."""
+    lists = {k: tuple(v) for k, v in plain.items() if isinstance(v, list | tuple)}
+    one_hot = {name: tuple(values) for name, values in plain["one_hot"].items()}
+    return Columns(**{**plain, **lists, "one_hot": one_hot})
 
 
 def _columns(names: Sequence[str]) -> str:

@@ -20,6 +20,7 @@ from msvm_select.samples import (
     encode,
     expand,
     note_row_numbers,
+    note_unlabelled,
     settle_infinite,
     settle_missing,
 )
@@ -128,6 +129,8 @@ def read_features(
     settle_infinite(cells, problems)
     cells = settle_missing(cells, None, missing, problems)
     check_categories(cells, columns, problems)
+    if target is not None:
+        note_unlabelled(cells, target, problems)
     problems.settle()
     dataset = _assemble(source, cells, columns, target, id_column)
     return replace(dataset, notes=tuple(problems.notes))

@@ -146,6 +146,16 @@ def _counts(cells: Cells, holes: NDArray[np.bool_]) -> str:
     return ", ".join(said)
 
 
+def note_unlabelled(cells: Cells, target: str, problems: Problems) -> None:
+    """Labels of data to predict are for comparing: all of them or none."""
+    lacking = int((cells.texts[target] == "").sum())
+    if 0 < lacking < cells.lines.size:
+        problems.note(
+            f"{lacking} of {cells.lines.size} labels in column {target!r} are missing: "
+            "the column is not looked at"
+        )
+
+
 def check_categories(cells: Cells, columns: Columns, problems: Problems) -> None:
     """Data to predict may not hold a category that the model never saw."""
     for name, known in columns.one_hot.items():

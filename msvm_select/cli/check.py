@@ -1,0 +1,106 @@
+"""``msvm-select check DATA``: what is in a file, and what is wrong with it."""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from msvm_select.cli.options import data_argument, data_options, read
+from msvm_select.errors import DataError
+
+if TYPE_CHECKING:
+    from msvm_select.describe import Description
+
+SHOWN = 40
+SCHEMA_VERSION = 1
+HEADINGS = ("column", "min", "max", "mean", "sd", "missing")
+
+
+@click.command("check")
+@data_argument
+@data_options
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["table", "json"]),
+    default="table",
+    show_default=True,
+    help="For people or for programs.",
+)
+def command(data: str, form: str, **reading: Any) -> None:
+    """Read DATA and report what is in it: classes, ranges, missing and repeated values.
+
+    Exit 0 when DATA can be trained on (whatever the warnings), 3 when it cannot; then
+    every problem is listed.
+    """
+    from msvm_select.describe import describe
+
+    try:
+        description = describe(read(data, **reading))
+    except DataError as error:
+        if form == "json":
+            problems = getattr(error, "problems", (str(error),))
+            _print_json({"usable": False, "problems": list(problems)})
+        raise
+    if form == "json":
+        found = asdict(description) | {"warnings": list(description.warnings)}
+        _print_json({"usable": True, "problems": [], **found})
+    else:
+        _show(description)
+
+
+def _print_json(document: dict[str, Any]) -> None:
+    whole = {"schema_version": SCHEMA_VERSION, **document}
+    click.echo(json.dumps(whole, indent=2, ensure_ascii=False, allow_nan=False))
+
+
+def _show(description: Description) -> None:
+    click.echo(
+        f"{description.name}: {description.rows} rows, "
+        f"{description.features} features, {len(description.classes)} classes "
+        f"(column {description.target!r})"
+    )
+    classes = [f"{name} {count}" for name, count in description.classes.items()]
+    click.echo(f"classes: {', '.join(_cut(classes))}")
+    cells = [
+        [c.name, *(f"{v:.6g}" for v in (c.minimum, c.maximum, c.mean, c.sd)), c.missing]
+        for c in description.columns[:SHOWN]
+    ]
+    _table([[str(cell) for cell in row] for row in cells])
+    rest = len(description.columns) - SHOWN
+    if rest > 0:
+        click.echo(f"... and {rest} more columns (--format json has them all)")
+    for warning in _cut(description.warnings):
+        click.echo(f"warning: {warning}")
+    if not description.warnings:
+        click.echo("nothing to warn about")
+
+
+def _cut(items: list[str] | tuple[str, ...]) -> list[str]:
+    rest = len(items) - SHOWN
+    return [*items[:SHOWN], *([f"... and {rest} more"] if rest > 0 else [])]
+
+
+def _table(rows: list[list[str]]) -> None:
+    """A drawn table on a terminal, aligned plain text elsewhere."""
+    if not sys.stdout.isatty():
+        widths = [max(map(len, column)) for column in zip(HEADINGS, *rows, strict=True)]
+        for row in [list(HEADINGS), *rows]:
+            first = row[0].ljust(widths[0])
+            others = [c.rjust(w) for c, w in zip(row[1:], widths[1:], strict=True)]
+            click.echo("  ".join([first, *others]))
+        return
+    from rich.console import Console
+    from rich.markup import escape
+    from rich.table import Table
+
+    table = Table(header_style="bold")
+    for heading in HEADINGS:
+        table.add_column(heading, justify="left" if heading == "column" else "right")
+    for row in rows:
+        table.add_row(*map(escape, row))
+    Console().print(table)

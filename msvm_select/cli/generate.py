@@ -1,0 +1,44 @@
+"""``msvm-select generate NAME``: artificial data as CSV."""
+
+from __future__ import annotations
+
+import click
+
+
+@click.command("generate")
+@click.argument("name", metavar="three-gaussians")
+@click.option(
+    "--per-class",
+    type=click.IntRange(min=1),
+    default=1000,
+    show_default=True,
+    help="Samples of each class.",
+)
+@click.option(
+    "--seed",
+    type=click.IntRange(min=0),
+    default=0,
+    show_default=True,
+    help="The same seed gives the same data.",
+)
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(dir_okay=False, allow_dash=True),
+    default="-",
+    help="The file to write. Default: standard output.",
+)
+def command(name: str, per_class: int, seed: int, output: str) -> None:
+    """Write artificial data as CSV.
+
+    three-gaussians: three normal classes in the plane, at the corners of a triangle,
+    with variances 1, 4 and 16; columns x1, x2 and class.
+    """
+    from msvm_select.files import write_whole
+    from msvm_select.generate import as_csv, generate
+
+    text = as_csv(generate(name, per_class, seed))
+    if output == "-":
+        click.echo(text, nl=False)
+    else:
+        write_whole(output, text)

@@ -2,7 +2,8 @@
 
 At the optimum the biases are node potentials of the flow alpha:
 
-    alpha_ik < C  =>  b_{y_i} - b_k >= g_ik,      alpha_ik > 0  =>  b_{y_i} - b_k <= g_ik,
+    alpha_ik < C  =>  b_{y_i} - b_k >= g_ik,
+    alpha_ik > 0  =>  b_{y_i} - b_k <= g_ik,
 
 so the arc gains  G_ab = max( max_{i in C_a, alpha_ib < C} g_ib,
 max_{j in C_b, alpha_ja > 0} -g_ja )  say  b_a - b_b >= G_ab.  Closed under paths they
@@ -51,35 +52,44 @@ def arc_gains(
     y: NDArray[np.int64],
     C: float,
 ) -> NDArray[np.float64]:
-    """G (Q, Q): b_a - b_b >= G_ab; -inf where nothing is said."""
-    Q = alpha.shape[1]
-    up = np.where(alpha < C, gradient, -np.inf)
-    down = np.where(alpha > 0.0, -gradient, -np.inf)
-    gains = np.full((Q, Q), -np.inf)
-    for a in range(Q):
-        rows = y == a
-        if rows.any():
-            gains[a] = np.maximum(gains[a], up[rows].max(axis=0))
-            gains[:, a] = np.maximum(gains[:, a], down[rows].max(axis=0))
-    np.fill_diagonal(gains, 0.0)
-    return gains
+    """G (P, P): b_a - b_b >= G_ab for the P classes present; -inf says nothing."""
+    order = y.argsort(kind="stable")
+    sorted_y = y[order]
+    first = np.flatnonzero(np.diff(sorted_y, prepend=-1))
+    classes = sorted_y[first]
+    g, a = gradient[order], alpha[order]
+    up = np.where(a < C, g, -np.inf)
+    down = np.where(a > 0.0, -g, -np.inf)
+    raised = np.maximum.reduceat(up, first, axis=0)[:, classes]
+    lowered = np.maximum.reduceat(down, first, axis=0)[:, classes]
+    gains = np.maximum(raised, lowered.T)
+    gains.flat[:: classes.size + 1] = 0.0
+    return np.asarray(gains)
 
 
 def largest_mean_cycle(gains: NDArray[np.float64]) -> float:
     """The largest mean gain of a cycle of two or more arcs (Karp's recurrence)."""
     Q = gains.shape[0]
-    arcs = gains.copy()
-    np.fill_diagonal(arcs, -np.inf)
-    walk = np.full((Q + 1, Q), -np.inf)
-    walk[0] = 0.0
+    arcs_into = gains.T.copy()
+    arcs_into.flat[:: Q + 1] = -np.inf
+    walk = np.zeros((Q + 1, Q))
     for t in range(Q):
-        walk[t + 1] = (walk[t][:, None] + arcs).max(axis=0)
-    steps = Q - np.arange(Q)
-    reached = np.isfinite(walk[Q])
-    if not reached.any():
-        return -np.inf
-    means = (walk[Q] - walk[:Q]) / steps[:, None]
-    return float(means[:, reached].min(axis=0).max())
+        (arcs_into + walk[t]).max(axis=1, out=walk[t + 1])
+    last = walk[Q]
+    reached = last > -np.inf
+    if not reached.all():
+        if not reached.any():
+            return -np.inf
+        last, walk = last[reached], walk[:, reached]
+    means = (last - walk[:Q]) / np.arange(Q, 0, -1)[:, None]
+    return float(means.min(axis=0).max())
+
+
+def closure(span: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The lengths of the shortest paths over the lengths of the arcs (all pairs)."""
+    for j in range(span.shape[0]):
+        span = np.minimum(span, span[:, j, None] + span[j])
+    return span
 
 
 def centre(
@@ -94,15 +104,19 @@ def centre(
     """
     Q = alpha.shape[1]
     present = np.bincount(y, minlength=Q) > 0
-    gains = arc_gains(alpha, gradient, y, C)[np.ix_(present, present)]
-    cycle_gain = largest_mean_cycle(gains) if present.sum() > 1 else 0.0
-    span = -(gains.T - max(0.0, cycle_gain))
-    np.fill_diagonal(span, 0.0)
-    for j in range(span.shape[0]):
-        span = np.minimum(span, span[:, j, None] + span[None, j, :])
+    gains = arc_gains(alpha, gradient, y, C)
+    P = gains.shape[0]
+    cycle_gain = largest_mean_cycle(gains) if P > 1 else 0.0
+    span = max(0.0, cycle_gain) - gains.T
+    span.flat[:: P + 1] = 0.0
+    span = closure(span)
+    # Only a flow out of balance leaves a pair of classes without any path.
     closed = np.where(np.isfinite(span), span, 0.0)
+    middle = (closed.sum(axis=1) - closed.sum(axis=0)) / (2 * P)
+    if P == Q:
+        return Potentials(middle, span, cycle_gain)
     b = np.full(Q, -np.inf)
-    b[present] = (closed.sum(axis=1) - closed.sum(axis=0)) / (2 * present.sum())
+    b[present] = middle
     whole = np.full((Q, Q), np.inf)
     whole[np.ix_(present, present)] = span
     return Potentials(b, whole, cycle_gain)

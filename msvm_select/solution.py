@@ -104,11 +104,14 @@ class Solution:
 
         r_ik = g_ik - (b_{y_i} - b_k) must be <= 0 at alpha = 0, >= 0 at alpha = C and
         0 between; the breach is how far alpha could still move, or r, the smaller.
+        No flow runs to a class without samples, whatever r is there.
         """
         y, C = self.dual.y, self.dual.C
-        b = np.where(np.isfinite(self.b), self.b, 0.0)
+        present = np.isfinite(self.b)
+        b = np.where(present, self.b, 0.0)
         r = self.gradient - b[y][:, None] + b
         r[np.arange(self.dual.m), y] = 0.0
+        r[:, ~present] = 0.0
         room = np.where(r > 0.0, C - self.alpha, self.alpha)
         return float(np.max(np.minimum(np.abs(r), np.maximum(room, 0.0)), initial=0.0))
 

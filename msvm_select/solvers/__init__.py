@@ -5,8 +5,10 @@ the contract tests then run over it. Heavy packages are imported when it solves.
 """
 
 from msvm_select.solvers.base import Solver
+from msvm_select.solvers.osqp import Osqp
 from msvm_select.solvers.qp import Qp
 
 SOLVERS: dict[str, type[Solver]] = {
+    "osqp": Osqp,
     "qp": Qp,
 }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -99,5 +99,81 @@ def read(data: str, **said: Any) -> Dataset:
     """DATA as the options of ``data_options`` say; ``-`` is standard input."""
     from msvm_select.dataset import read_dataset
 
-    stream = click.get_binary_stream("stdin") if data == "-" else data
-    return read_dataset(stream, read_options(**said))
+    return read_dataset(data, read_options(**said))
+
+
+def setting(*names: str, **attributes: Any) -> Callable[[Command], Command]:
+    """An option that may also come from the environment, as MSVM_SELECT_<NAME>.
+
+    Names are checked by Settings and not by click, so that one message says what is on
+    offer, whether a value was typed, set in the environment or read from a file.
+    """
+    name = next((n for n in names if n.isidentifier()), names[0].lstrip("-"))
+    variable = "MSVM_SELECT_" + name.partition("/")[0].replace("-", "_").upper()
+    return click.option(*names, envvar=variable, default=None, **attributes)
+
+
+SWEEP_OPTIONS = (
+    setting(
+        "--kernel",
+        multiple=True,
+        metavar="NAME",
+        help="linear, polynomial, rbf, sigmoid or precomputed. May repeat. Default: "
+        "rbf.",
+    ),
+    setting("--C", "C", metavar="GRID", help="Default: 2^-3:2^9:7."),
+    setting(
+        "--gamma",
+        metavar="GRID",
+        help="Default: 1 for the polynomial, 1/(features x variance) for rbf and "
+        "sigmoid.",
+    ),
+    setting("--sigma", metavar="GRID", help="For rbf: gamma = 1/(2 sigma^2)."),
+    setting("--degree", metavar="GRID", help="For the polynomial. Default: 3."),
+    setting("--coef0", metavar="GRID", help="For polynomial and sigmoid."),
+    setting("--scale", metavar="KIND", help="standard (default), minmax or none."),
+    setting("--criteria", metavar="A,B,..", help="What to score each cell by."),
+    setting("--rank-by", metavar="A", help="One of them. Default: the first."),
+    setting("--solver", metavar="NAME", help="exact (default), smo, osqp or qp."),
+    setting("--gap", metavar="G", help="The relative duality gap to train to."),
+    setting("--qp-backend", metavar="NAME", help="For --solver qp."),
+    setting("--warm-start/--no-warm-start", help="Start from the last C. Default: do."),
+    setting(
+        "--allow-indefinite/--no-allow-indefinite",
+        help="Train on a Gram matrix that fails Mercer's test. Default: refuse.",
+    ),
+    setting("--seed", type=int, help="For whatever shuffles. Default: 0."),
+    setting("--jobs", type=int, help="Kernel settings at the same time. Default: 1."),
+)
+
+OUTPUT_OPTIONS = (
+    setting("--top", type=int, metavar="N", help="Only the N best rows."),
+    setting(
+        "--format",
+        metavar="NAME",
+        help="table, csv, tsv, json, ndjson or markdown. Default: by the ending of "
+        "the -o file, else table.",
+    ),
+    click.option("-o", "--output", metavar="FILE", help="Write there, not to stdout."),
+    click.option("-q", "--quiet", is_flag=True, help="Nothing on stderr but errors."),
+)
+
+
+def sweep_options(command: Command) -> Command:
+    """The grid, the training, the scores."""
+    for option in reversed(SWEEP_OPTIONS):
+        command = option(command)
+    return command
+
+
+def output_options(command: Command) -> Command:
+    """What becomes of the results."""
+    for option in reversed(OUTPUT_OPTIONS):
+        command = option(command)
+    return command
+
+
+def said(values: dict[str, Any], names: Iterable[str]) -> dict[str, Any]:
+    """The options of these names that were given a value."""
+    given = {name: values[name] for name in names if name in values}
+    return {n: v for n, v in given.items() if v is not None and v != () and v != ""}

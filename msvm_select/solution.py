@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -140,6 +140,17 @@ class Solution:
     def hard_margin(self) -> bool:
         """Whether no alpha reaches C: then the solution is that of every larger C."""
         return self.n_bounded == 0
+
+    def at(self, dual: Dual, gap: float) -> Solution | None:
+        """This machine as the answer at a larger C, where it is that already.
+
+        Beyond hard margin the box does not bind; yet the certificate is taken again,
+        since sum xi, now weighed by the larger C, may have been small only for the old.
+        """
+        if not (self.converged and self.hard_margin and dual.C >= self.dual.C):
+            return None
+        same = replace(self, dual=dual, work=Work())
+        return same if same.gap <= gap else None
 
     @cached_property
     def margins(self) -> Floats:

@@ -1,1 +1,18 @@
-"""."""
+"""Criteria: what a sweep may rank its cells by.
+
+To add one: write its file with a subclass of ``Criterion``, put it in ``CRITERIA`` here,
+and say in ``tests/test_criteria.py`` what must hold of it.
+"""
+
+from msvm_select.criteria.base import Criterion
+from msvm_select.criteria.cross_validation import CrossValidation
+from msvm_select.criteria.holdout import Holdout
+from msvm_select.criteria.support_count import SupportCount
+from msvm_select.criteria.train_errors import TrainErrors
+
+CRITERIA: dict[str, type[Criterion]] = {
+    "train-errors": TrainErrors,
+    "sv-rate": SupportCount,
+    "cv": CrossValidation,
+    "holdout": Holdout,
+}

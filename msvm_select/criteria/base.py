@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Protocol
 
+from msvm_select.errors import SettingsError
 from msvm_select.records import Dataset, Dual, Floats, Gram, Scaling
 from msvm_select.solution import Solution
 
@@ -31,7 +32,9 @@ class TrainingKernel(Protocol):
 
 
 class TrainingSolver(Protocol):
-    """As much of a solver as a criterion needs."""
+    """As much of a solver as a criterion needs: its relative duality gap, its answer."""
+
+    gap: float
 
     def solve(self, dual: Dual, start: Solution | None = None) -> Solution:
         """The optimum of ``dual``, begun at ``start`` if there is one."""
@@ -50,10 +53,15 @@ class Cell:
 
 @dataclass(frozen=True)
 class Score:
-    """Columns of the row by name, and what the next C may start from."""
+    """Columns of the row by name, and what the next C may start from.
+
+    ``notes`` says what is not as it should be (a machine that was trained for the score
+    and did not converge); a row with notes counts as not converged.
+    """
 
     columns: Mapping[str, float | int | bool | None]
     carry: Any = None
+    notes: tuple[str, ...] = ()
 
 
 class Criterion(ABC):
@@ -66,6 +74,8 @@ class Criterion(ABC):
     @classmethod
     def parse(cls, argument: str | None, seed: int) -> Criterion:
         """The criterion as typed, ``name`` or ``name:argument``."""
+        if argument is not None:
+            raise SettingsError(f"The criterion {cls.name} takes no {argument!r}.")
         return cls()
 
     @abstractmethod

@@ -1,0 +1,23 @@
+"""The share of support vectors."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from msvm_select.criteria.base import Cell, Criterion, Score
+
+
+class SupportCount(Criterion):
+    """n_SV / m: a bound on the leave-one-out error rate, where b is unique.
+
+    Without a sample whose alpha are all zero the optimum stays as it is; so only support
+    vectors, and training errors are some, can be wrong when they are left out.
+    """
+
+    name: ClassVar[str] = "sv-rate"
+    column: ClassVar[str] = "sv_rate"
+    summary: ClassVar[str] = "share of support vectors, bounds the leave-one-out rate"
+
+    def score(self, cell: Cell, carry: Any = None) -> Score:
+        """The share."""
+        return Score({self.column: cell.solution.n_sv / cell.solution.dual.m})

@@ -1,0 +1,19 @@
+"""Errors on the training samples."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from msvm_select.criteria.base import Cell, Criterion, Score
+
+
+class TrainErrors(Criterion):
+    """The number of training samples with h_{y_i} <= max_{k != y_i} h_k."""
+
+    name: ClassVar[str] = "train-errors"
+    column: ClassVar[str] = "train_errors"
+    summary: ClassVar[str] = "training samples that the machine gets wrong"
+
+    def score(self, cell: Cell, carry: Any = None) -> Score:
+        """The count."""
+        return Score({self.column: cell.solution.train_errors})

@@ -1,1 +1,138 @@
-"""."""
+"""``msvm-select``: the group of commands, and what becomes of an error.
+
+Here alone an MsvmError turns into a message and an exit code. Commands are imported
+when they are asked for; each lives in the module of its name, as ``command``.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from importlib import import_module
+from importlib.metadata import version
+from importlib.util import find_spec
+from typing import Any
+
+import click
+
+from msvm_select.errors import DataError, MsvmError, SettingsError
+
+COMMANDS = (
+    *("sweep", "run", "rank", "show", "check", "generate", "fit", "predict"),
+    *("loo", "bound", "margins", "plot", "compare", "experiment"),
+)
+EXIT_CODES = {
+    0: "all is well",
+    1: "a failure while running",
+    2: "the command line or a setting is not right",
+    3: "the data cannot be used",
+    4: "every cell failed",
+    5: "the results are written, but some cells did not converge or failed",
+    130: "interrupted by Ctrl-C; what was finished is kept",
+    141: "whoever read the output stopped reading",
+}
+
+DEBUG = click.Option(
+    ["--debug"],
+    is_flag=True,
+    expose_value=False,
+    help="Show the traceback of an error.",
+    callback=lambda context, option, value: _note_debug(context, value),
+)
+
+
+class Group(click.Group):
+    """The commands by name, in order; errors become messages and exit codes."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Those whose module exists."""
+        return [name for name in COMMANDS if find_spec(f"{__name__}.{name}")]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The command, imported now; every one takes ``--debug``."""
+        if cmd_name not in self.list_commands(ctx):
+            return None
+        command: click.Command = import_module(f"{__name__}.{cmd_name}").command
+        if DEBUG not in command.params:
+            command.params.append(DEBUG)
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """As click does it, with the names that an unknown one may have meant."""
+        names = self.list_commands(ctx)
+        if args[0] not in names and not args[0].startswith("-"):
+            from msvm_select.suggest import did_you_mean
+
+            ctx.fail(f"No such command {args[0]!r}{did_you_mean(args[0], names)}.")
+        return super().resolve_command(ctx, args)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command; end with the exit code that its outcome calls for."""
+        try:
+            return super().invoke(ctx)
+        except MsvmError as error:
+            if (ctx.obj or {}).get("debug"):
+                raise
+            click.echo(f"Error: {error}", err=True)
+            ctx.exit(exit_code(error))
+        except KeyboardInterrupt:
+            click.echo("Interrupted.", err=True)
+            ctx.exit(130)
+        except BrokenPipeError:
+            # What is still buffered would raise again when Python closes stdout.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            ctx.exit(141)
+
+
+def exit_code(error: MsvmError) -> int:
+    """3 for the data's fault, 2 for the settings', 1 for others."""
+    if isinstance(error, DataError):
+        return 3
+    return 2 if isinstance(error, SettingsError) else 1
+
+
+def _note_debug(context: click.Context, value: bool) -> None:
+    if value:
+        context.find_root().ensure_object(dict)["debug"] = True
+
+
+def _print_version(
+    context: click.Context, option: click.Parameter, value: bool
+) -> None:
+    if value:
+        click.echo(f"msvm-select {version('msvm-select')}")
+        context.exit()
+
+
+@click.group(
+    cls=Group,
+    params=[DEBUG],
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 88},
+)
+@click.option(
+    "--version",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_print_version,
+    help="Print the version.",
+)
+def cli() -> None:
+    """Choose the hyperparameters of multi-class support vector machines, exactly.
+
+    \b
+    msvm-select sweep data/iris.csv                  train a grid, rank its cells
+    msvm-select sweep data/iris.csv --kernel linear --C 2^-7:2^7:8 -o ranked.csv
+    msvm-select run configs/iris.toml                the same from a file
+    msvm-select rank ranked.csv --by train-errors    rank it again
+
+    Results go to stdout or to the -o file, everything else to stderr. What is on
+    offer: msvm-select show kernels.
+    """
+
+
+def main() -> None:
+    """The console script."""
+    cli(prog_name="msvm-select")

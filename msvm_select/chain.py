@@ -1,0 +1,127 @@
+"""The cells of one kernel setting: C ascending, each start the last solution."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+from msvm_select.criteria.base import Cell, Criterion
+from msvm_select.errors import KernelError, SolverError
+from msvm_select.kernels import Kernel
+from msvm_select.kernels.mercer import is_indefinite, smallest_eigenvalue
+from msvm_select.machines.weston_watkins import WestonWatkins
+from msvm_select.progress import CellStarted, Event, GramTested
+from msvm_select.records import Dataset, Dual, Floats, Gram, Row, Scaling, Work
+from msvm_select.rows import measured
+from msvm_select.settings import Settings
+from msvm_select.solution import Solution
+from msvm_select.solvers import SOLVERS
+from msvm_select.solvers.base import Solver
+
+INDEFINITE = (
+    "the Gram matrix is indefinite (smallest eigenvalue {:.3g}), so that no optimum is "
+    "certain and no bound holds"
+)
+
+
+def make_solver(settings: Settings) -> Solver:
+    """The solver that is asked for, with its options."""
+    options: dict[str, Any] = {"gap": settings.gap}
+    if settings.qp_backend is not None:
+        options["backend"] = settings.qp_backend
+    return SOLVERS[settings.solver](**options)
+
+
+@dataclass(frozen=True, eq=False)
+class Chain:
+    """The cells of one kernel setting, C ascending."""
+
+    data: Dataset
+    scaling: Scaling
+    X: Floats
+    kernel: Kernel
+    criteria: tuple[Criterion, ...]
+    settings: Settings
+
+    def run(self) -> Iterator[Event | Row]:
+        """The rows, with what there is to tell on the way."""
+        try:
+            gram = self.kernel.gram(self.X)
+        except KernelError as error:
+            yield from (self._failed(C, str(error)) for C in self.settings.C)
+            return
+        smallest = smallest_eigenvalue(gram)
+        indefinite = is_indefinite(smallest, gram)
+        yield GramTested(self.kernel, smallest, indefinite)
+        warning = INDEFINITE.format(smallest) if indefinite else ""
+        if indefinite and not self.settings.allow_indefinite:
+            reason = f"{warning}; --allow-indefinite trains it all the same"
+            yield from (self._failed(C, reason) for C in self.settings.C)
+            return
+        yield from self._trained(gram, warning)
+
+    def _trained(self, gram: Gram, warning: str) -> Iterator[Event | Row]:
+        """C upward; ``warning`` says what is wrong with the Gram matrix, if so."""
+        solver = make_solver(self.settings)
+        last: Solution | None = None
+        carries: list[Any] = [None] * len(self.criteria)
+        for C in self.settings.C:
+            yield CellStarted(self.kernel, C)
+            dual = WestonWatkins().dual(gram, self.data.y, self.data.Q, C)
+            try:
+                solution = self._solved(solver, dual, last, certain=not warning)
+            except SolverError as error:
+                yield self._failed(C, str(error))
+                continue
+            if self.settings.warm_start:
+                last = solution
+            yield self._scored(solver, solution, carries, warning)
+
+    def _solved(
+        self, solver: Solver, dual: Dual, last: Solution | None, certain: bool
+    ) -> Solution:
+        """Trained, or the last solution itself where no larger C can change it.
+
+        When no alpha reaches C, the box does not bind and the optimum is that of every
+        larger C. Its certificate is taken again: sum xi, now weighed by a larger C, may
+        have been small enough only for the last one.
+        """
+        if certain and last is not None and last.converged and last.hard_margin:
+            last = replace(last, dual=dual, work=Work())
+            if last.gap <= solver.gap:
+                return last
+        return solver.solve(dual, start=last)
+
+    def _scored(
+        self, solver: Solver, solution: Solution, carries: list[Any], warning: str
+    ) -> Row:
+        """The row; ``carries`` holds what each criterion keeps for the next C."""
+        columns = measured(solution)
+        reasons = [reason for reason in (warning, solution.reason) if reason]
+        columns["status_reason"] = "; ".join(reasons)
+        cell = Cell(self.data, self.scaling, self.kernel, solver, solution)
+        for i, criterion in enumerate(self.criteria):
+            try:
+                score = criterion.score(cell, carries[i])
+            except (SolverError, KernelError) as error:
+                columns["status"] = "failed"
+                columns["status_reason"] = f"{self.settings.criteria[i]}: {error}"
+                break
+            carries[i] = score.carry if self.settings.warm_start else None
+            columns |= score.columns
+        return self._row(solution.dual.C, **columns)
+
+    def _failed(self, C: float, reason: str) -> Row:
+        return self._row(C, status="failed", status_reason=reason)
+
+    def _row(self, C: float, **columns: Any) -> Row:
+        point: dict[str, Any] = {
+            "kernel": self.kernel.name,
+            **self.kernel.parameters,
+            "C": C,
+            "solver": self.settings.solver,
+            "n_samples": self.data.m,
+            "n_classes": self.data.Q,
+        }
+        return Row(**point, **columns)

@@ -1,0 +1,41 @@
+"""``msvm-select run CONFIG``: a sweep from a file."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from msvm_select.cli.options import data_options, output_options, said, sweep_options
+from msvm_select.cli.sweep import perform
+
+
+@click.command("run")
+@click.argument("config", metavar="CONFIG.toml")
+@click.option("--data", metavar="DATA", help="Another file than the one it names.")
+@sweep_options
+@data_options
+@output_options
+@click.option("--show-config", is_flag=True, help="Print what counts, as TOML.")
+def command(config: str, data: str | None, **options: Any) -> None:
+    """Sweep as a TOML file says; options on the line win over the file.
+
+    \b
+    msvm-select run configs/iris.toml
+    msvm-select run configs/iris.toml --criteria cv:5 -o ranked.csv
+    msvm-select run configs/iris.toml --C 1,10 --show-config
+
+    The keys of the file are the options of `msvm-select sweep`, and `data`, a path
+    from the file's folder. An option wins over the environment (MSVM_SELECT_C and so
+    on), that over the file, and the file over the defaults.
+    """
+    from msvm_select.config import READING, load_config
+    from msvm_select.errors import SettingsError
+    from msvm_select.settings import SETTING_NAMES
+
+    file = load_config(config)
+    source = data or file.data
+    if source is None:
+        raise SettingsError(f'{config} names no data: add data = "FILE" or --data.')
+    reading = {**file.reading, **said(options, READING)}
+    perform(source, reading, {**file.values, **said(options, SETTING_NAMES)}, options)

@@ -1,0 +1,132 @@
+"""``msvm-select sweep DATA``: train every cell of a grid, score it, rank the cells."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from msvm_select.cli.options import (
+    data_argument,
+    data_options,
+    output_options,
+    read,
+    said,
+    sweep_options,
+)
+from msvm_select.cli.streams import chosen_format, deliver
+from msvm_select.cli.talk import Talk
+
+if TYPE_CHECKING:
+    from msvm_select.records import Dataset, Row
+    from msvm_select.report import Results
+    from msvm_select.settings import Settings
+
+
+@click.command("sweep")
+@data_argument
+@sweep_options
+@data_options
+@output_options
+@click.option("--show-config", is_flag=True, help="Print what counts, as TOML.")
+def command(data: str, **options: Any) -> None:
+    """Train every cell of the grid C x kernel, score it, print the ranked table.
+
+    \b
+    msvm-select sweep data/iris.csv
+    msvm-select sweep data/iris.csv --gamma 2^-7:2^1:5 --C 0.1,1,10 --criteria cv:5
+    msvm-select sweep data/wine.csv --kernel linear --kernel rbf -o ranked.csv
+    cat data/iris.csv | msvm-select sweep - --format json > ranked.json
+
+    A GRID is a list 0.1,1,10, a geometric range 2^-3:2^9:7 (7 values, ends included)
+    or an arithmetic one 0.01:0.5:+0.01. Every option of the grid may also come from
+    the environment: MSVM_SELECT_C, MSVM_SELECT_KERNEL and so on.
+    """
+    from msvm_select.config import READING
+    from msvm_select.settings import SETTING_NAMES
+
+    perform(data, said(options, READING), said(options, SETTING_NAMES), options)
+
+
+def perform(
+    data: str,
+    reading: dict[str, Any],
+    values: dict[str, Any],
+    options: dict[str, Any],
+) -> None:
+    """The whole sweep, for the commands ``sweep`` and ``run``."""
+    from msvm_select.settings import settings_from
+
+    settings = settings_from(values)
+    if options["show_config"]:
+        click.echo(_config(data, reading, settings), nl=False)
+        return
+    output = options["output"]
+    format = chosen_format(settings.format, output)
+    talk = Talk(options["quiet"])
+    outcome = _swept(read(data, **reading), settings, talk)
+    if outcome.results is None:
+        raise KeyboardInterrupt
+    deliver(outcome.results, format, output, settings.top)
+    _conclude(outcome.results, output, talk)
+    if outcome.interrupted:
+        done = len(outcome.results.rows)
+        click.echo(f"Interrupted: {done} of {talk.cells} cells are done.", err=True)
+        click.get_current_context().exit(130)
+    click.get_current_context().exit(_exit_code(outcome.results))
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What there is to show, and whether Ctrl-C cut it short."""
+
+    results: Results | None
+    interrupted: bool
+
+
+def _swept(data: Dataset, settings: Settings, talk: Talk) -> Outcome:
+    """All rows, or those that were finished when Ctrl-C came."""
+    from msvm_select.sweep import gather, iterate
+
+    rows: list[Row] = []
+    interrupted = False
+    with talk:
+        for note in data.notes:
+            talk.say(f"Note: {note}")
+        try:
+            for row in iterate(data, settings, talk):
+                rows.append(row)
+        except KeyboardInterrupt:
+            interrupted = True
+    return Outcome(gather(data, settings, rows) if rows else None, interrupted)
+
+
+def _conclude(results: Results, output: str | None, talk: Talk) -> None:
+    """On stderr: the best cell, what lies on an edge, what went wrong."""
+    from msvm_select.edges import edge_notes
+    from msvm_select.report import summary
+
+    talk.say(summary(results))
+    for note in edge_notes(results):
+        talk.say(f"Warning: {note}")
+    if output is not None:
+        talk.say(f"Written: {output}")
+
+
+def _exit_code(results: Results) -> int:
+    troubled = len(results.rows) - results.count("ok")
+    if results.count("failed") == len(results.rows):
+        return 4
+    return 5 if troubled else 0
+
+
+def _config(data: str, reading: dict[str, Any], settings: Settings) -> str:
+    """What counts, as a file that ``run`` reads."""
+    from dataclasses import asdict
+    from pathlib import Path
+
+    from msvm_select.config import to_toml
+
+    where = data if data == "-" else str(Path(data).resolve())
+    return to_toml({"data": where, **reading, **asdict(settings)})

@@ -1,0 +1,135 @@
+"""What a running sweep says on stderr."""
+
+from __future__ import annotations
+
+import sys
+import time
+from types import TracebackType
+from typing import TYPE_CHECKING
+
+import click
+
+from msvm_select.cli.streams import is_live, wants_colour
+
+if TYPE_CHECKING:
+    from rich.progress import Progress as Bar
+
+    from msvm_select.progress import Event, GramTested, Started
+
+EVERY = 5.0  # seconds between two lines of progress off a terminal
+
+
+class Talk:
+    """Listens to a sweep: a bar on a terminal, a plain line now and then elsewhere."""
+
+    def __init__(self, quiet: bool = False) -> None:
+        """``quiet``: say nothing at all."""
+        self.quiet = quiet
+        self.cells = 0
+        self.done = 0
+        self.said_at = time.monotonic()
+        self.bar: Bar | None = None
+
+    def __enter__(self) -> Talk:
+        """Nothing yet: the bar appears when the sweep has started."""
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Take the bar away."""
+        if self.bar is not None:
+            self.bar.stop()
+            self.bar = None
+
+    def say(self, text: str) -> None:
+        """One line, above the bar if there is one."""
+        if self.quiet:
+            return
+        if self.bar is None:
+            click.echo(text, err=True)
+        else:
+            self.bar.console.print(text, markup=False, highlight=False, soft_wrap=True)
+
+    def __call__(self, event: Event) -> None:
+        """What there is to say of one event."""
+        from msvm_select import progress
+
+        match event:
+            case progress.Started():
+                self._started(event)
+            case progress.GramTested():
+                self._tested(event)
+            case progress.CellStarted(kernel, C):
+                if self.bar is not None:
+                    now = f"{progress.described(kernel)} C={C:g}"
+                    self.bar.update(self.bar.task_ids[0], now=now)
+            case progress.CellDone():
+                self._finished()
+
+    def _started(self, event: Started) -> None:
+        self.cells = event.cells
+        plural = "" if event.kernels == 1 else "s"
+        self.say(
+            f"{event.name}: {event.m} samples, {event.features} features, "
+            f"{event.Q} classes; {event.cells} cells ({event.kernels} kernel "
+            f"setting{plural} x {event.Cs} of C), solver {event.solver}"
+        )
+        if _must_compile(event.solver):
+            self.say("Compiling the solver, once on this machine; it takes seconds ...")
+        if not self.quiet and is_live(sys.stderr):
+            self.bar = _bar(event.cells, wants_colour(sys.stderr))
+
+    def _tested(self, event: GramTested) -> None:
+        from msvm_select.progress import described
+
+        word = ", indefinite" if event.indefinite else ""
+        self.say(
+            f"{described(event.kernel)}: smallest eigenvalue of the Gram matrix "
+            f"{event.smallest_eigenvalue:.3g}{word}"
+        )
+
+    def _finished(self) -> None:
+        self.done += 1
+        if self.bar is not None:
+            self.bar.advance(self.bar.task_ids[0])
+        elif time.monotonic() - self.said_at >= EVERY:
+            self.said_at = time.monotonic()
+            self.say(f"{self.done} of {self.cells} cells")
+
+
+def _must_compile(solver: str) -> bool:
+    """Whether this solver is about to be compiled by numba."""
+    if solver not in ("exact", "smo"):
+        return False
+    try:
+        from msvm_select.solvers.exact import needs_compilation
+    except ImportError:
+        return False
+    return bool(needs_compilation())
+
+
+def _bar(cells: int, colour: bool) -> Bar:
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeRemainingColumn,
+    )
+
+    bar = Progress(
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[now]}", markup=False),
+        TimeRemainingColumn(),
+        console=Console(stderr=True, no_color=not colour),
+        transient=True,
+    )
+    bar.add_task("", total=cells, now="")
+    bar.start()
+    return bar

@@ -1,0 +1,65 @@
+"""What a sweep tells while it runs: small events for whoever listens."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from msvm_select.kernels import Kernel
+from msvm_select.records import Row
+
+
+@dataclass(frozen=True)
+class Started:
+    """The sweep begins; what it will go through."""
+
+    name: str
+    m: int
+    features: int
+    Q: int
+    kernels: int
+    Cs: int
+    solver: str
+
+    @property
+    def cells(self) -> int:
+        """How many machines there are to train."""
+        return self.kernels * self.Cs
+
+
+@dataclass(frozen=True)
+class GramTested:
+    """Mercer's test of one kernel setting."""
+
+    kernel: Kernel
+    smallest_eigenvalue: float
+    indefinite: bool
+
+
+@dataclass(frozen=True)
+class CellStarted:
+    """A machine is about to be trained."""
+
+    kernel: Kernel
+    C: float
+
+
+@dataclass(frozen=True)
+class CellDone:
+    """A row is finished."""
+
+    row: Row
+
+
+Event = Started | GramTested | CellStarted | CellDone
+Progress = Callable[[Event], None]
+
+
+def described(kernel: Kernel) -> str:
+    """``rbf gamma=0.5``, for a person."""
+    parts = [f"{name}={value:.6g}" for name, value in kernel.parameters.items()]
+    return " ".join([kernel.name, *parts])
+
+
+def silent(event: Event) -> None:
+    """Listen to nothing."""

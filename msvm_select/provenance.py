@@ -1,0 +1,38 @@
+"""What results came from: a summary of the data, the versions of what computed them."""
+
+from __future__ import annotations
+
+import platform
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+import numpy as np
+
+from msvm_select.records import Dataset
+
+PACKAGES = ("msvm-select", "numpy", "scipy", "numba", "osqp", "qpsolvers")
+
+
+def data_summary(data: Dataset) -> dict[str, Any]:
+    """Name, sizes, features and how many samples each class has."""
+    counts = np.bincount(data.y, minlength=data.Q).tolist()
+    return {
+        "name": data.name,
+        "n_samples": data.m,
+        "n_features": int(data.X.shape[1]),
+        "n_classes": data.Q,
+        "target": data.target,
+        "features": list(data.features),
+        "classes": dict(zip(data.classes, counts, strict=True)),
+    }
+
+
+def versions() -> dict[str, str]:
+    """Of Python, of this program and of the packages that compute."""
+    found = {"python": platform.python_version()}
+    for package in PACKAGES:
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            continue
+    return found

@@ -1,0 +1,69 @@
+"""The only loop: kernel settings outside, C ascending inside, each start the last end.
+
+What does not depend on C (the Gram matrix, Mercer's test) is done once a setting. The
+settings are independent of each other, so that they may run at the same time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from msvm_select.chain import Chain, make_solver
+from msvm_select.errors import DataError
+from msvm_select.jobs import interleave
+from msvm_select.progress import CellDone, Progress, Started, silent
+from msvm_select.provenance import data_summary, versions
+from msvm_select.records import Dataset, Row, Scaling
+from msvm_select.report import Results, rank
+from msvm_select.settings import Settings, default_gamma, settings_from
+
+
+def run_sweep(
+    data: Dataset,
+    settings: Settings | None = None,
+    *,
+    progress: Progress = silent,
+    **values: Any,
+) -> Results:
+    """Train and score every cell; ``values`` are settings by name, over ``settings``.
+
+    >>> run_sweep(load_csv("data/iris.csv"), C="0.1,1,10", gamma=[0.1, 1]).best
+    """
+    if values or settings is None:
+        settings = settings_from(values, settings)
+    return gather(data, settings, list(iterate(data, settings, progress)))
+
+
+def gather(data: Dataset, settings: Settings, rows: list[Row]) -> Results:
+    """The rows that are finished, ranked, with what they came from."""
+    return Results(
+        rows=rank(rows, settings.rank_by),
+        rank_by=settings.rank_by,
+        data=data_summary(data),
+        settings=settings.deciding(),
+        versions=versions(),
+    )
+
+
+def iterate(
+    data: Dataset, settings: Settings, progress: Progress = silent
+) -> Iterator[Row]:
+    """The rows as they are finished, not ranked; whoever stops early keeps his."""
+    if data.y.size == 0 or data.Q < 2:
+        raise DataError(f"{data.name} has no two classes to tell apart.")
+    scaling = Scaling.fit(data.X, settings.scale)
+    X = scaling.apply(data.X)
+    kernels = settings.kernels(default_gamma(X))
+    make_solver(settings)  # its options are refused before anything is trained
+    criteria = settings.parsed_criteria()
+    m, n = data.X.shape
+    sizes = (len(kernels), len(settings.C))
+    progress(Started(data.name, m, n, data.Q, *sizes, solver=settings.solver))
+    chains = [
+        Chain(data, scaling, X, kernel, criteria, settings).run() for kernel in kernels
+    ]
+    for item in interleave(chains, settings.jobs):
+        progress(CellDone(item) if isinstance(item, Row) else item)
+        if isinstance(item, Row):
+            yield item

@@ -1,0 +1,76 @@
+"""The checks of single settings: a value as typed or parsed -> the value that counts.
+
+Each check is called with the value and the setting's name, for the error's message.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from msvm_select.errors import SettingsError
+from msvm_select.grids import parse_grid
+from msvm_select.suggest import did_you_mean, listed
+
+Check = Callable[[Any, str], Any]
+
+
+def known(name: str, names: Iterable[str], what: str) -> str:
+    """The name itself where it is one of ``names``; an error with the near ones."""
+    names = tuple(names)
+    if name not in names:
+        hint = did_you_mean(name, names) or f"; there are {listed(names, 12)}"
+        raise SettingsError(f"There is no {what} {name!r}{hint}.")
+    return name
+
+
+def one_of(names: Iterable[str], what: str) -> Check:
+    """A check that the value is one of ``names``."""
+    return lambda value, name: known(str(value).strip(), names, what)
+
+
+def texts(value: Any, name: str) -> tuple[str, ...]:
+    """A list of names, typed with commas or given as a sequence; each once."""
+    parts = [value] if isinstance(value, str) else list(value)
+    texts = [text.strip() for part in parts for text in str(part).split(",")]
+    if not all(texts) or not texts:
+        raise SettingsError(f"{name}: one of its names is empty.")
+    return tuple(dict.fromkeys(texts))
+
+
+def positive_grid(value: Any, name: str) -> tuple[float, ...]:
+    """A grid whose values are all greater than 0."""
+    values = parse_grid(value, name)
+    if values[0] <= 0.0:
+        raise SettingsError(f"{name} = {values[0]:g} must be greater than 0.")
+    return values
+
+
+def positive(value: Any, name: str) -> float:
+    """One number greater than 0."""
+    values = positive_grid(value, name)
+    if len(values) > 1:
+        raise SettingsError(f"{name} takes one number, not {len(values)}.")
+    return values[0]
+
+
+def whole(least: int) -> Check:
+    """A check for whole numbers from ``least`` upward."""
+
+    def check(value: Any, name: str) -> int:
+        whole = None if isinstance(value, bool | float | str) else operator.index(value)
+        if whole is None or whole < least:
+            raise SettingsError(
+                f"{name} = {value!r} must be a whole number, {least} or more."
+            )
+        return whole
+
+    return check
+
+
+def flag(value: Any, name: str) -> bool:
+    """True or false."""
+    if not isinstance(value, bool):
+        raise SettingsError(f"{name} = {value!r} must be true or false.")
+    return value

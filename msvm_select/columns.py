@@ -123,12 +123,19 @@ def _check_header(table: Table, inputs: Sequence[int], problems: Problems) -> No
                 "if it names the rows",
                 table.first_line,
             )
-    numeric = bool(features) and all(is_number(name) for name in features)
-    if numeric and not all(name.isdigit() for name in features):
-        problems.add(
-            "the header holds numbers: say --no-header if this line is a sample",
-            table.first_line,
+    if _looks_like_sample(features):
+        problems.note(
+            f"all features in line {table.first_line} are named by numbers: say "
+            "--no-header if this line is a sample"
         )
+
+
+def _looks_like_sample(features: Sequence[str]) -> bool:
+    """Numbers for names, other than 0, 1, 2, ... (wavelengths may be names)."""
+    if not features or not all(is_number(name) for name in features):
+        return False
+    first = float(features[0])
+    return any(float(name) != first + j for j, name in enumerate(features))
 
 
 def check_duplicates(table: Table, problems: Problems) -> None:

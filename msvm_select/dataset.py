@@ -21,6 +21,7 @@ from msvm_select.samples import (
     expand,
     note_row_numbers,
     note_unlabelled,
+    refuse_empty_columns,
     settle_infinite,
     settle_missing,
 )
@@ -98,6 +99,7 @@ def read_dataset(path: Readable, options: ReadOptions | None = None) -> Dataset:
     _check_some(cells, problems)
     settle_infinite(cells, problems)
     cells = settle_missing(cells, target, options.missing, problems)
+    refuse_empty_columns(cells, problems)
     one_hot = categories(cells, columns.one_hot)
     columns = replace(columns, one_hot=one_hot)
     dataset = _assemble(source, cells, columns, target, columns.id_column)

@@ -59,10 +59,11 @@ def settle_infinite(cells: Cells, problems: Problems) -> None:
     bad = np.argwhere(np.isinf(cells.numbers))
     if len(bad):
         i, j = bad[0]
+        value = cells.numbers[i, j]
         others = f" ({len(bad)} such values in all)" if len(bad) > 1 else ""
         problems.add(
-            f"the value {cells.numbers[i, j]} is infinite{others}; correct it, or say "
-            "--na-values inf if it stands for a missing value",
+            f"the value {value} is infinite{others}; correct it, or say "
+            f"--na-values {value} if it stands for a missing value",
             int(cells.lines[i]),
             cells.inputs[j],
         )
@@ -130,10 +131,14 @@ def _tell_filled(cells: Cells, holes: NDArray[np.bool_], problems: Problems) -> 
     if not holes.any():
         return
     problems.note(
-        f"{int(holes.sum())} missing values take the mean of their column: "
-        f"{_counts(cells, holes)}"
+        "missing values that take the mean of their column: "
+        f"{int(holes.sum())} ({_counts(cells, holes)})"
     )
-    for j in np.flatnonzero(holes.all(axis=0)):
+
+
+def refuse_empty_columns(cells: Cells, problems: Problems) -> None:
+    """A column without any value has no mean to learn."""
+    for j in np.flatnonzero(cells.holes().all(axis=0)):
         problems.add("no value at all: leave the column out", column=cells.inputs[j])
 
 

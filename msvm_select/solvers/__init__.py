@@ -5,10 +5,14 @@ the contract tests then run over it. Heavy packages are imported when it solves.
 """
 
 from msvm_select.solvers.base import Solver
+from msvm_select.solvers.exact import Exact
 from msvm_select.solvers.osqp import Osqp
 from msvm_select.solvers.qp import Qp
+from msvm_select.solvers.smo import Smo
 
 SOLVERS: dict[str, type[Solver]] = {
+    "exact": Exact,
+    "smo": Smo,
     "osqp": Osqp,
     "qp": Qp,
 }

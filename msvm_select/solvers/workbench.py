@@ -1,0 +1,129 @@
+"""What the cycle-step solvers share: a class-sorted problem and the state of a training.
+
+Sorting the samples by class makes every block of an arc one run of memory; the sorted
+Gram matrix is kept over C in the ``carry`` of the solution, with the room of a factor.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from msvm_select.records import Dual, Floats, Gram, Work
+from msvm_select.solution import Solution
+from msvm_select.solvers.base import scaled_start
+from msvm_select.solvers.cycles import certify, cycle_steps
+from msvm_select.solvers.exchange import Problem
+
+
+@dataclass(eq=False)
+class Bench:
+    """What stays the same over C: the class-sorted problem, and the factor's room."""
+
+    gram: Gram
+    order: NDArray[np.int64]
+    y: NDArray[np.int64]
+    offsets: NDArray[np.int64]
+    sorted_gram: Gram
+    U: Floats = field(default_factory=lambda: np.empty((0, 0)))
+    Y: Floats = field(default_factory=lambda: np.empty((0, 0)))
+    rows: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
+    cols: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
+    n: int = 0
+
+    @classmethod
+    def of(cls, dual: Dual) -> Bench:
+        """Sort the samples by class, once per Gram matrix."""
+        order = np.argsort(dual.y, kind="stable")
+        y = np.ascontiguousarray(dual.y[order])
+        offsets = np.searchsorted(y, np.arange(dual.Q + 1)).astype(np.int64)
+        gram = dual.gram
+        if gram.factor is not None:
+            ordered = Gram(factor=np.ascontiguousarray(gram.factor[order]))
+        elif (order[1:] > order[:-1]).all():
+            ordered = gram
+        else:
+            ordered = Gram(whole=gram.matrix[np.ix_(order, order)])
+        return cls(gram, order, y, offsets, ordered)
+
+    @property
+    def arrays(self) -> tuple[Floats, Floats]:
+        """(K, Z) for the kernels: one of them empty."""
+        if self.sorted_gram.factor is not None:
+            return np.empty((0, 0)), self.sorted_gram.factor
+        return self.sorted_gram.matrix, np.empty((0, 0))
+
+    @classmethod
+    def carried(cls, dual: Dual, start: Solution | None) -> Bench:
+        """That of the start, where the Gram matrix is the same; else a new one."""
+        held = None if start is None else start.carry
+        if isinstance(held, Bench) and held.gram is dual.gram:
+            return held
+        return cls.of(dual)
+
+    def make_room(self, free: int, Q: int) -> None:
+        """A larger factor; the old one is not kept."""
+        cap = free + free // 4 + 16
+        self.U, self.Y = np.empty((cap, cap)), np.empty((cap, Q - 1))
+        self.rows, self.cols = np.empty(cap, np.int64), np.empty(cap, np.int64)
+        self.n = 0
+
+
+class Training:
+    """One training: A = alpha and F, both (Q, m) and class-sorted, moved in place."""
+
+    def __init__(self, dual: Dual, start: Solution | None) -> None:
+        """At the scaled start, with F computed anew."""
+        self.dual, self.bench = dual, Bench.carried(dual, start)
+        self.K, self.Z = self.bench.arrays
+        self.diagonal = self.bench.sorted_gram.diagonal
+        self.problem = Problem(self.bench.sorted_gram, self.bench.y, dual.Q, dual.C)
+        A = np.clip(-scaled_start(dual, start)[self.bench.order].T, 0.0, dual.C)
+        A[self.bench.y, np.arange(dual.m)] = 0.0
+        A[dual.C * (1.0 - 1e-13) <= A] = dual.C
+        self.A: Floats = np.ascontiguousarray(A)
+        self.F = self.problem.outputs(self.A)
+        self.steps = self.solves = 0
+        self.certify()
+
+    def step(self, least: float, long_least: float, most: int) -> None:
+        """Cycle steps on all samples."""
+        made, _ = cycle_steps(
+            self.K, self.Z, self.diagonal, self.A, self.F, self.bench.offsets,
+            self.dual.C, least, long_least, most,
+        )  # fmt: skip
+        self.steps += made
+
+    def certify(self) -> None:
+        """Gap, largest mean cycle gain and biases of where we stand."""
+        self.gap, self.cycle, self.b = certify(
+            self.A, self.F, self.bench.offsets, self.dual.C
+        )
+
+    @property
+    def n_free(self) -> int:
+        """How many variables lie strictly between their bounds."""
+        return int(np.count_nonzero((self.A > 0.0) & (self.A < self.dual.C)))
+
+    def refresh(self) -> None:
+        """F anew from alpha, since updates leave their rounding in it."""
+        self.F = self.problem.outputs(self.A)
+        self.certify()
+
+    def result(self, target: float, seconds: float) -> Solution:
+        """Back in the caller's order of samples, with the reason if it falls short."""
+        tau = np.empty((self.dual.m, self.dual.Q))
+        tau[self.bench.order] = self.problem.tau(self.A)
+        F = np.empty_like(tau)
+        F[self.bench.order] = self.F.T
+        ok = bool(self.gap <= target)
+        reason = (
+            ""
+            if ok
+            else f"relative gap {self.gap:.2g} above {target:.2g} "
+            f"after {self.steps} cycle steps and {self.solves} Newton systems"
+        )
+        work = Work(self.steps, self.solves, seconds)
+        return Solution(self.dual, tau, F, work, ok, reason, self.bench)

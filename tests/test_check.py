@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -151,3 +153,19 @@ def test_data_options(options: list[str], text: str, features: int) -> None:
     run = check("-", *options, "--format", "json", text=text)
     assert run.exception is None
     assert json.loads(run.stdout)["features"] == features
+
+
+def test_exit_code_and_streams(tmp_path: Path) -> None:
+    """In a real process: exit 3, the problems on standard error, nothing written."""
+    bad = tmp_path / "bad.csv"
+    bad.write_text("a,b,class\n1,,x\nfoo,2,x\n")
+    run = subprocess.run(
+        [sys.executable, "-c", "from msvm_select.cli import main; main()"]
+        + ["check", str(bad)],
+        capture_output=True,
+        text=True,
+    )
+    assert (run.returncode, run.stdout) == (3, "")
+    assert f"{bad}, line 2, column 'b'" in run.stderr
+    assert f"{bad}, line 3, column 'a'" in run.stderr
+    assert "Traceback" not in run.stderr

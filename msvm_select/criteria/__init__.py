@@ -1,7 +1,7 @@
 """Criteria: what a sweep may rank its cells by.
 
-To add one: write its file with a subclass of ``Criterion``, put it in ``CRITERIA`` here,
-and say in ``tests/test_criteria.py`` what must hold of it.
+To add one: write its file with a subclass of ``Criterion``, put it in ``CRITERIA``
+here, and say in ``tests/test_criteria.py`` what must hold of it.
 """
 
 from msvm_select.criteria.base import Criterion

@@ -1,15 +1,15 @@
 """The contract of a criterion: a trained cell -> the columns it fills.
 
-A criterion that trains again is *given* the kernel and the solver. What it wants to find
-again at the next C of the same kernel setting (warm starts) it hands out in ``carry``
-and gets back: state is an argument and a result.
+A criterion that trains again is *given* the kernel and the solver. What it wants to
+find again at the next C of the same kernel setting (warm starts) it hands out in
+``carry`` and gets back: state is an argument and a result.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol
 
 from msvm_select.errors import SettingsError
@@ -32,7 +32,7 @@ class TrainingKernel(Protocol):
 
 
 class TrainingSolver(Protocol):
-    """As much of a solver as a criterion needs: its relative duality gap, its answer."""
+    """As much of a solver as a criterion needs: its gap, and its answer."""
 
     gap: float
 

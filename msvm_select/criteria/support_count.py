@@ -10,8 +10,8 @@ from msvm_select.criteria.base import Cell, Criterion, Score
 class SupportCount(Criterion):
     """n_SV / m: a bound on the leave-one-out error rate, where b is unique.
 
-    Without a sample whose alpha are all zero the optimum stays as it is; so only support
-    vectors, and training errors are some, can be wrong when they are left out.
+    Without a sample whose alpha are all zero the optimum stays as it is; so only
+    support vectors (training errors are some) can be wrong when they are left out.
     """
 
     name: ClassVar[str] = "sv-rate"

@@ -45,11 +45,8 @@ def _power(K: Floats, degree: float) -> Floats:
     """K^degree; by squaring where the degree is whole, ten times as fast as pow."""
     if not float(degree).is_integer():
         return np.asarray(K**degree)
-    result, remaining = None, int(degree)
-    while remaining:
-        if remaining % 2:
-            result = K if result is None else result * K
-        remaining //= 2
-        if remaining:
-            K = K * K
-    return np.ones_like(K) if result is None else result
+    if degree == 1:
+        return K
+    root = _power(K, degree // 2)
+    square = root * root
+    return square * K if degree % 2 else square

@@ -135,10 +135,7 @@ class Kept:
         try:
             model.setup(P, form.q, A, form.lower(dual.C), top, **SETTINGS)
         except osqp.OSQPException as error:
-            raise SolverError(
-                "OSQP refuses the problem; the Gram matrix may be indefinite "
-                f"(code {error})."
-            ) from error
+            raise SolverError(f"OSQP refuses the problem (code {error}).") from error
         return cls(dual.gram, form, model, dual.C, np.zeros(form.q.size), top)
 
     def advance(self, C: float, tolerance: float) -> Any:
@@ -164,15 +161,25 @@ def _kept(dual: Dual, start: Solution | None) -> Kept:
 
 
 def _narrow_factor(gram: Gram) -> Floats | None:
-    """Z (m, r) with K = Z Z' to rounding, where r < m / 2; None where K has no such."""
+    """Z (m, r) with K = Z Z' to rounding, where r < m / 2; None where K has no such.
+
+    What a pivoted Cholesky factor leaves is at most the largest pivot left, if K is
+    positive semi-definite; more than that proves that it is not.
+    """
     from scipy.linalg.lapack import dpstrf
 
     if gram.factor is not None:
         return gram.factor
-    tolerance = RANK_TOLERANCE * float(gram.diagonal.max())
+    tolerance = RANK_TOLERANCE * max(0.0, float(gram.diagonal.max()))
     packed, order, rank, _ = dpstrf(gram.matrix, tol=tolerance, lower=1)
-    if 2 * rank >= gram.m:
+    if rank == gram.m:
         return None
-    Z = np.empty((gram.m, rank))
-    Z[order - 1] = np.tril(packed)[:, :rank]
-    return Z
+    Z = np.zeros((gram.m, max(1, rank)))
+    Z[order - 1, :rank] = np.tril(packed)[:, :rank]
+    left = float(np.abs(gram.matrix - Z @ Z.T).max())
+    if left > 10.0 * tolerance:
+        raise SolverError(
+            "OSQP solves convex problems only, and the Gram matrix is indefinite; use "
+            "--solver exact."
+        )
+    return Z if 2 * rank < gram.m else None

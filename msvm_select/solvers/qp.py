@@ -60,6 +60,7 @@ class Qp(Solver):
     ) -> tuple[Floats, Floats, str]:
         """alpha (arcs,) and b (Q,) of the backend, and what it complains of."""
         from qpsolvers import Problem, solve_problem
+        from qpsolvers.warnings import SparseConversionWarning
 
         A = arcs.incidence(dual.Q)[:, 1:].T
         H = arcs.hessian(dual)
@@ -78,7 +79,11 @@ class Qp(Solver):
                 )
             except Exception as error:  # each backend has exceptions of its own
                 raise SolverError(f"{self.backend} has no answer: {error}") from error
-        said = "; ".join(str(w.message) for w in caught)
+        said = "; ".join(
+            str(warning.message)
+            for warning in caught
+            if not issubclass(warning.category, SparseConversionWarning)
+        )
         if answer.x is None or not np.isfinite(answer.x).all():
             raise SolverError(f"{self.backend} has no answer. {said}".rstrip())
         b = np.zeros(dual.Q)

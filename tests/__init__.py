@@ -1,0 +1,1 @@
+"""The tests: a module for each of the package, and the benchmarks in bench/."""

@@ -1,0 +1,107 @@
+"""Small problems that many tests train on."""
+
+from __future__ import annotations
+
+import csv
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from msvm_select.kernels import Kernel
+from msvm_select.records import Dual, Floats, Ints, Scaling
+
+DATA = Path(__file__).parent.parent / "data"
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """Samples X (m, n) and their classes y in 0..Q-1."""
+
+    X: Floats
+    y: Ints
+    Q: int
+
+    def dual(self, kernel: Kernel, C: float) -> Dual:
+        """The training problem with this kernel."""
+        return Dual(kernel.gram(self.X), self.y, self.Q, C)
+
+
+def table(name: str) -> tuple[Floats, Ints]:
+    """X, standardised, and the class codes of a file in data/ (class column last)."""
+    with (DATA / f"{name}.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.reader(file))[1:]
+    X = np.array([[float(v) for v in row[:-1]] for row in rows])
+    y = np.unique([row[-1] for row in rows], return_inverse=True)[1]
+    return Scaling.fit(X, "standard").apply(X), y.astype(np.int64)
+
+
+def blobs(m: int, Q: int, n: int = 3, spread: float = 1.5, seed: int = 0) -> Problem:
+    """Overlapping Gaussians of uneven sizes, each class with two samples or more."""
+    draw = np.random.default_rng(seed)
+    y = np.sort(draw.integers(0, Q, m))
+    y[: 2 * Q] = np.repeat(np.arange(Q), 2)
+    y = draw.permutation(y).astype(np.int64)
+    centres = spread * draw.standard_normal((Q, n))
+    return Problem(centres[y] + draw.standard_normal((m, n)), y, Q)
+
+
+def with_duplicates(problem: Problem) -> Problem:
+    """Every fourth sample twice, one of them with another class too."""
+    again = np.arange(0, problem.y.size, 4)
+    y_again = problem.y[again].copy()
+    y_again[0] = (y_again[0] + 1) % problem.Q
+    X = np.vstack([problem.X, problem.X[again]])
+    return Problem(X, np.concatenate([problem.y, y_again]), problem.Q)
+
+
+def with_constant_columns(problem: Problem) -> Problem:
+    """With a column of ones and a column of zeros."""
+    m = problem.y.size
+    X = np.hstack([problem.X, np.ones((m, 1)), np.zeros((m, 1))])
+    return Problem(X, problem.y, problem.Q)
+
+
+def with_tiny_classes(problem: Problem) -> Problem:
+    """With two more classes, of one sample and of two."""
+    draw = np.random.default_rng(7)
+    X = np.vstack([problem.X, 2.0 * draw.standard_normal((3, problem.X.shape[1]))])
+    y = np.concatenate([problem.y, problem.Q + np.array([0, 1, 1])])
+    return Problem(X, y.astype(np.int64), problem.Q + 2)
+
+
+def _problems() -> dict[str, Problem]:
+    X, y = table("iris")
+    some = np.arange(0, 150, 3)
+    three = blobs(40, 3)
+    return {
+        "iris": Problem(X[some], y[some], 3),
+        "three": three,
+        "two": blobs(30, 2, seed=1),
+        "six": blobs(36, 6, seed=2),
+        "duplicates": with_duplicates(blobs(24, 3, seed=3)),
+        "constant": with_constant_columns(blobs(30, 3, seed=4)),
+        "tiny": with_tiny_classes(blobs(24, 3, seed=5)),
+    }
+
+
+PROBLEMS = _problems()
+
+
+@pytest.fixture(params=list(PROBLEMS))
+def problem(request: pytest.FixtureRequest) -> Problem:
+    """Each of the small problems in turn."""
+    return PROBLEMS[request.param]
+
+
+@pytest.fixture
+def three() -> Problem:
+    """Three overlapping classes of uneven sizes."""
+    return PROBLEMS["three"]
+
+
+@pytest.fixture
+def two() -> Problem:
+    """Two overlapping classes."""
+    return PROBLEMS["two"]

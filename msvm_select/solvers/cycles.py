@@ -24,6 +24,7 @@ import numpy as np
 from numba import njit
 
 NONE = -1e300  # the gain of an arc that no variable can serve
+ROUNDING = 1e-6  # slacks below it may be those of free variables, left by rounding
 FLAT = 1e-12  # the least curvature that a step divides by
 
 
@@ -115,7 +116,7 @@ def _move(A, C, a, b, i, rises, t):  # type: ignore[no-untyped-def]
         A[b, i] = C if value >= C * (1.0 - 1e-14) else value
     else:
         value = A[a, i] - t
-        A[a, i] = 0.0 if value <= C * 1e-14 else value
+        A[a, i] = 0.0 if value <= A[a, i] * 1e-14 else value
 
 
 @njit(cache=True, nogil=True)
@@ -265,7 +266,7 @@ def cycle_steps(K, Z, diag, A, F, off, C, least, long_least, most_steps):  # typ
 
 
 @njit(cache=True, nogil=True)
-def _largest_mean(gains, first, Q):  # type: ignore[no-untyped-def]
+def _largest_mean(gains, Q):  # type: ignore[no-untyped-def]
     """Karp: the largest mean gain of a cycle among the classes that have samples."""
     walk = np.full((Q + 1, Q), NONE)
     walk[0] = 0.0
@@ -297,7 +298,7 @@ def certify(A, F, off, C):  # type: ignore[no-untyped-def]
         if not present[a]:
             gains[a, :] = NONE
             gains[:, a] = NONE
-    cycle = _largest_mean(gains, 0, Q)
+    cycle = _largest_mean(gains, Q)
     span = np.full((Q, Q), -NONE)
     for a in range(Q):
         for b in range(Q):
@@ -318,19 +319,41 @@ def certify(A, F, off, C):  # type: ignore[no-untyped-def]
                 if present[b] and abs(span[a, b]) < -NONE / 2 > abs(span[b, a]):
                     s += span[a, b] - span[b, a]
             b_[a] = s / (2 * n)
-    sum_alpha, slack, square = 0.0, 0.0, 0.0
+    sum_alpha, square, stretch = 0.0, 0.0, 1.0
     for c in range(Q):
         for i in range(off[c], off[c + 1]):
             own = 0.0
             for k in range(Q):
                 if k != c:
-                    a = A[k, i]
-                    own += a
-                    square -= a * F[k, i]
+                    own += A[k, i]
+                    square -= A[k, i] * F[k, i]
                     if present[k]:
-                        slack += max(0.0, 1.0 - F[c, i] - b_[c] + F[k, i] + b_[k])
+                        xi = 1.0 - F[c, i] - b_[c] + F[k, i] + b_[k]
+                        if 0.0 < xi < ROUNDING:
+                            stretch = max(stretch, 1.0 / (1.0 - xi))
             sum_alpha += own
             square += own * F[c, i]
     dual = sum_alpha - 0.5 * square
-    primal = 0.5 * square + C * slack
+    primal = min(
+        _primal(F, off, C, present, b_, square, 1.0),
+        _primal(F, off, C, present, b_, square, stretch),
+    )
     return (primal - dual) / max(1.0, abs(dual)), cycle, b_
+
+
+@njit(cache=True, nogil=True)
+def _primal(F, off, C, present, b, square, stretch):  # type: ignore[no-untyped-def]
+    """The primal objective at (w, b) times ``stretch``.
+
+    A stretch that lifts the margins of the free variables over 1 spares C times their
+    rounding, at the price of their rounding times ||w||^2; both are primal points.
+    """
+    Q = F.shape[0]
+    slack = 0.0
+    for c in range(Q):
+        for i in range(off[c], off[c + 1]):
+            for k in range(Q):
+                if k != c and present[k]:
+                    margin = F[c, i] + b[c] - F[k, i] - b[k]
+                    slack += max(0.0, 1.0 - stretch * margin)
+    return 0.5 * stretch * stretch * square + C * slack

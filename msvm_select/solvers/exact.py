@@ -36,10 +36,11 @@ from msvm_select.solvers.workbench import Training
 NEAR = 0.1  # gain of an arc at which the first cycle steps stop
 EXCHANGE_FROM = 60  # free variables from which a block exchange is tried
 EXCHANGES = 5  # rounds in which it is tried
-MOST_ROUNDS = 60
+MOST_ROUNDS = 200
 MOST_FREE = 6000  # the largest factor kept: beyond, cycle steps alone finish
 RIDGE = 1e-10
 NO_LONG_CYCLES = 1e300
+REFINEMENTS = 8
 
 
 class Exact(Solver):
@@ -52,7 +53,7 @@ class Exact(Solver):
         """The optimum of ``dual``, begun at ``start`` if there is one."""
         began = time.perf_counter()
         training = Training(dual, start)
-        training.step(NEAR, NO_LONG_CYCLES, 100_000)
+        training.step(NEAR, NO_LONG_CYCLES, 1000 + 20 * dual.m)
         training.certify()
         for turn in range(MOST_ROUNDS):
             if self._done(training):
@@ -65,7 +66,9 @@ class Exact(Solver):
                 break
             fine = 0.2 * training.cycle
             training.step(fine, fine, 60 + training.n_free)
+            training.refresh()
         training.refresh()
+        training.snap()
         return training.result(self.gap, time.perf_counter() - began)
 
     def _done(self, training: Training) -> bool:
@@ -103,9 +106,9 @@ def _by_newton(training: Training) -> None:
         return
     if free > bench.U.shape[0]:
         bench.make_room(free, training.dual.Q)
-    ridge = RIDGE * max(float(training.diagonal.max(initial=0.0)), 1e-300)
+    shift = max(float(training.diagonal.max(initial=0.0)), 1e-300)
     bench.n, made = newton_on_face(
         training.K, training.Z, bench.y, training.A, training.F, training.dual.C,
-        ridge, bench.U, bench.Y, bench.rows, bench.cols, bench.n, 4,
+        shift, RIDGE * shift, bench.U, bench.Y, bench.rows, bench.cols, bench.n, REFINEMENTS,
     )  # fmt: skip
     training.solves += made

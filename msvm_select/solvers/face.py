@@ -12,9 +12,12 @@ leaves: its column is cut out of U and Givens rotations, applied to Y and z too,
 triangular again.  After a step t the right-hand side is known without a product by H:
 z <- z - t (z - Y b).  A change costs O(n^2) and some ten microseconds at n = 100.
 
-Where H is singular (a linear kernel with more free variables than dimensions, duplicate
+K is used with a constant added (shift): on balanced flows that changes nothing, since
+it adds shift * A A' to H, and it keeps A' H^-1 A of one size where H alone is singular.
+Where H is singular still (a linear kernel with more free variables than dimensions, duplicate
 rows), rho lets d run far along the null space, as it should: the curvature met along d,
-d'(z-part) - rho d'd, is nearly zero there, and the step ends at a bound.
+||z - Y b||^2 - rho d'd, is nearly zero there, and the step ends at a bound. Elsewhere
+the step is 1: what d leaves of the null space is then walked next.
 """
 
 from __future__ import annotations
@@ -37,8 +40,8 @@ def _entry(K, Z, i, j):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _hessian(K, Z, y, i, k, j, l):  # type: ignore[no-untyped-def]
-    """H_(ik),(jl) = K_ij <e_{y_i} - e_k, e_{y_j} - e_l>."""
+def _hessian(K, Z, y, shift, i, k, j, l):  # type: ignore[no-untyped-def]
+    """H_(ik),(jl) = (K_ij + shift) <e_{y_i} - e_k, e_{y_j} - e_l>."""
     c = 0.0
     if y[i] == y[j]:
         c += 1.0
@@ -48,16 +51,16 @@ def _hessian(K, Z, y, i, k, j, l):  # type: ignore[no-untyped-def]
         c -= 1.0
     if k == l:
         c += 1.0
-    return c * _entry(K, Z, i, j) if c != 0.0 else 0.0
+    return c * (_entry(K, Z, i, j) + shift) if c != 0.0 else 0.0
 
 
 @njit(cache=True, nogil=True)
-def _append(K, Z, y, rho, U, Y, rows, cols, n, i, k):  # type: ignore[no-untyped-def]
+def _append(K, Z, y, shift, rho, U, Y, rows, cols, n, i, k):  # type: ignore[no-untyped-def]
     """One more variable (i, k) at the end: a column of U, a row of Y."""
     x = np.empty(n + 1)
     for j in range(n):
-        x[j] = _hessian(K, Z, y, rows[j], cols[j], i, k)
-    own = _hessian(K, Z, y, i, k, i, k)
+        x[j] = _hessian(K, Z, y, shift, rows[j], cols[j], i, k)
+    own = _hessian(K, Z, y, shift, i, k, i, k)
     left = own + rho
     Q1 = Y.shape[1]
     arc = np.zeros(Q1)
@@ -110,12 +113,12 @@ def _drop(U, Y, z, rows, cols, n, p):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _rebuild(K, Z, y, rho, U, Y, rows, cols, n):  # type: ignore[no-untyped-def]
+def _rebuild(K, Z, y, shift, rho, U, Y, rows, cols, n):  # type: ignore[no-untyped-def]
     """The factor of all n variables, made anew (LAPACK)."""
     H = np.empty((n, n))
     for p in range(n):
         for q in range(p + 1):
-            H[p, q] = _hessian(K, Z, y, rows[p], cols[p], rows[q], cols[q])
+            H[p, q] = _hessian(K, Z, y, shift, rows[p], cols[p], rows[q], cols[q])
             H[q, p] = H[p, q]
         H[p, p] += rho
     L = np.linalg.cholesky(H)
@@ -163,13 +166,13 @@ def _backward(U, n, v):  # type: ignore[no-untyped-def]
 def _eliminate(S):  # type: ignore[no-untyped-def]
     """x with S[:, :-1] x = S[:, -1]; an unknown without a pivot of its own stays 0."""
     size = S.shape[0]
-    largest = 0.0
+    least = np.empty(size)
     for a in range(size):
-        largest = max(largest, S[a, a])
+        least[a] = 1e-11 * S[a, a]
     x = np.zeros(size)
     kept = np.zeros(size, np.bool_)
     for a in range(size):
-        if S[a, a] > 1e-9 * largest:
+        if S[a, a] > least[a]:
             kept[a] = True
             for c in range(size):
                 if c != a:
@@ -246,7 +249,7 @@ def _restore_flow(y, A, C, rows, cols, n, Q1):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _sync(K, Z, y, A, C, rho, U, Y, z, rows, cols, n):  # type: ignore[no-untyped-def]
+def _sync(K, Z, y, A, C, shift, rho, U, Y, z, rows, cols, n):  # type: ignore[no-untyped-def]
     """Make the list and the factor those of the variables now free; -> n."""
     Q, m = A.shape
     listed = np.zeros((Q, m), np.bool_)
@@ -270,7 +273,7 @@ def _sync(K, Z, y, A, C, rho, U, Y, z, rows, cols, n):  # type: ignore[no-untype
                 if 0.0 < A[k, i] < C:
                     rows[n], cols[n] = i, k
                     n += 1
-        _rebuild(K, Z, y, rho, U, Y, rows, cols, n)
+        _rebuild(K, Z, y, shift, rho, U, Y, rows, cols, n)
         return n
     for p in range(n - 1, -1, -1):
         a = A[cols[p], rows[p]]
@@ -279,7 +282,7 @@ def _sync(K, Z, y, A, C, rho, U, Y, z, rows, cols, n):  # type: ignore[no-untype
     for k in range(Q):
         for i in range(m):
             if 0.0 < A[k, i] < C and not listed[k, i]:
-                n = _append(K, Z, y, rho, U, Y, rows, cols, n, i, k)
+                n = _append(K, Z, y, shift, rho, U, Y, rows, cols, n, i, k)
     return n
 
 
@@ -307,7 +310,7 @@ def _walk(y, A, C, rho, U, Y, z, rows, cols, n):  # type: ignore[no-untyped-def]
         for p in range(n):
             norm += d[p] * d[p]
         curve = rise - rho * norm
-        full = rise / curve if curve > 1e-3 * rise else FULL
+        full = 1.0 if curve > 1e-3 * rise else FULL
         t = full
         for p in range(n):
             a = A[cols[p], rows[p]]
@@ -325,9 +328,10 @@ def _walk(y, A, C, rho, U, Y, z, rows, cols, n):  # type: ignore[no-untyped-def]
             z[:n] += back
         hit = False
         for p in range(n - 1, -1, -1):
-            a = A[cols[p], rows[p]] + t * d[p]
-            if t < full and (a <= 1e-13 * C or a >= C * (1.0 - 1e-13)):
-                A[cols[p], rows[p]] = 0.0 if a < 0.5 * C else C
+            old = A[cols[p], rows[p]]
+            a = old + t * d[p]
+            if t < full and (a <= 1e-13 * old or a >= C * (1.0 - 1e-13)):
+                A[cols[p], rows[p]] = 0.0 if d[p] < 0.0 else C
                 n = _drop(U, Y, z, rows, cols, n, p)
                 hit = True
             else:
@@ -338,7 +342,7 @@ def _walk(y, A, C, rho, U, Y, z, rows, cols, n):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def newton_on_face(K, Z, y, A, F, C, rho, U, Y, rows, cols, n, refinements):  # type: ignore[no-untyped-def]
+def newton_on_face(K, Z, y, A, F, C, shift, rho, U, Y, rows, cols, n, refinements):  # type: ignore[no-untyped-def]
     """From A, F to the optimum on the face of the free variables.
 
     The factor of the call before (U, Y, rows, cols, n) is brought up to date first; F
@@ -347,7 +351,7 @@ def newton_on_face(K, Z, y, A, F, C, rho, U, Y, rows, cols, n, refinements):  # 
     """
     Q, m = A.shape
     z = np.empty(U.shape[0])
-    n = _sync(K, Z, y, A, C, rho, U, Y, z, rows, cols, n)
+    n = _sync(K, Z, y, A, C, shift, rho, U, Y, z, rows, cols, n)
     solves = 0
     if n < 0:
         return n, solves
@@ -367,7 +371,7 @@ def newton_on_face(K, Z, y, A, F, C, rho, U, Y, rows, cols, n, refinements):  # 
         n, made = _walk(y, A, C, rho, U, Y, z, rows, cols, n)
         solves += made
         moved = _carry_over(K, Z, y, A, old, F)
-        if n == before and moved <= 1e-14 * C:
+        if n == before and moved <= 1e-13 * np.max(A):
             break
     return n, solves
 

@@ -50,6 +50,7 @@ class Smo(Solver):
             if training.steps == before:
                 break
         training.refresh()
+        training.snap()
         return training.result(self.gap, time.perf_counter() - began)
 
 

@@ -18,6 +18,9 @@ from msvm_select.solvers.cycles import certify, cycle_steps
 from msvm_select.solvers.exchange import Problem
 
 
+RESIDUE = 1e-10
+
+
 @dataclass(eq=False)
 class Bench:
     """What stays the same over C: the class-sorted problem, and the factor's room."""
@@ -111,6 +114,22 @@ class Training:
         """F anew from alpha, since updates leave their rounding in it."""
         self.F = self.problem.outputs(self.A)
         self.certify()
+
+    def snap(self) -> None:
+        """Put on its bound what rounding left beside it, unless the gap suffers.
+
+        A residue of 1e-10 C would count as a free variable and pin the biases.
+        """
+        A, C, kept = self.A, self.dual.C, (self.A, self.F, self.gap)
+        scale = min(C, float(A.max(initial=0.0)))
+        low, high = RESIDUE * scale > A, C * (1.0 - RESIDUE) < A
+        if not ((low & (A > 0.0)) | (high & (A < C))).any():
+            return
+        self.A = np.where(low, 0.0, np.where(high, C, A))
+        self.refresh()
+        if self.gap > max(2.0 * kept[2], 1e-10):
+            self.A, self.F, _ = kept
+            self.certify()
 
     def result(self, target: float, seconds: float) -> Solution:
         """Back in the caller's order of samples, with the reason if it falls short."""

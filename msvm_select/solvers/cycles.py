@@ -250,6 +250,8 @@ def cycle_steps(K, Z, diag, A, F, off, C, least, long_least, most_steps):  # typ
         u = _locate(A, F, off, C, a, b, gain_u, u_rises)
         Ku = _kernel_row(K, Z, u, row_u)
         v, v_rises = _partner(Ku, diag[u], diag, A, F, off, C, a, b, gain_u)
+        if v < 0:  # the gain was rounding
+            break
         if v_rises:
             gain = gain_u + 1.0 - F[b, v] + F[a, v]
         else:

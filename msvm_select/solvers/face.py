@@ -331,7 +331,7 @@ def _walk(y, A, C, rho, U, Y, z, rows, cols, n):  # type: ignore[no-untyped-def]
             old = A[cols[p], rows[p]]
             a = old + t * d[p]
             if t < full and (a <= 1e-13 * old or a >= C * (1.0 - 1e-13)):
-                A[cols[p], rows[p]] = 0.0 if d[p] < 0.0 else C
+                A[cols[p], rows[p]] = 0.0 if a < 0.5 * C else C
                 n = _drop(U, Y, z, rows, cols, n, p)
                 hit = True
             else:

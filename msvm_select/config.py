@@ -96,7 +96,8 @@ def _reading(config: Path, key: str, value: Any) -> Any:
     if kind is bool or isinstance(value, bool):
         if kind is bool and isinstance(value, bool):
             return value
-        raise SettingsError(f"{config}: {key} = {value!r} is no {kind.__name__}.")
+        must = "true or false" if kind is bool else "text"
+        raise SettingsError(f"{config}: {key} = {value!r} must be {must}.")
     if kind is tuple:
         return tuple(
             str(part) for part in ([value] if isinstance(value, str) else value)

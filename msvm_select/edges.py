@@ -36,11 +36,11 @@ def _notes(results: Results, best: Row) -> Iterator[str]:
 def _note(
     results: Results, name: str, edge: float, word: str, values: list[float]
 ) -> str:
-    text = f"The best {name} = {edge:.6g} is the {word} of its grid"
     if name == "gamma" and results.settings.get("sigma"):
-        name = "sigma"
+        name, edge = "sigma", 1.0 / math.sqrt(2.0 * edge)
         values = sorted(1.0 / math.sqrt(2.0 * gamma) for gamma in values)
         word = "largest" if word == "smallest" else "smallest"
+    text = f"The best {name} = {edge:.6g} is the {word} of its grid"
     grid = extended(values, word == "largest")
     return f"{text}." if grid is None else f"{text}; --{name} {grid} looks beyond it."
 

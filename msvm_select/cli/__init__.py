@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
+import traceback
 from importlib import import_module
 from importlib.metadata import version
 from importlib.util import find_spec
@@ -74,7 +75,7 @@ class Group(click.Group):
             return super().invoke(ctx)
         except MsvmError as error:
             if (ctx.obj or {}).get("debug"):
-                raise
+                traceback.print_exc()
             click.echo(f"Error: {error}", err=True)
             ctx.exit(exit_code(error))
         except KeyboardInterrupt:

@@ -176,4 +176,4 @@ def output_options(command: Command) -> Command:
 def said(values: dict[str, Any], names: Iterable[str]) -> dict[str, Any]:
     """The options of these names that were given a value."""
     given = {name: values[name] for name in names if name in values}
-    return {n: v for n, v in given.items() if v is not None and v != () and v != ""}
+    return {n: value for n, value in given.items() if value not in (None, (), "")}

@@ -37,5 +37,6 @@ def command(config: str, data: str | None, **options: Any) -> None:
     source = data or file.data
     if source is None:
         raise SettingsError(f'{config} names no data: add data = "FILE" or --data.')
-    reading = {**file.reading, **said(options, READING)}
-    perform(source, reading, {**file.values, **said(options, SETTING_NAMES)}, options)
+    typed = {name: v for name, v in said(options, READING).items() if v}
+    values = {**file.values, **said(options, SETTING_NAMES)}
+    perform(source, {**file.reading, **typed}, values, options)

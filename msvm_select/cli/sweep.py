@@ -46,7 +46,8 @@ def command(data: str, **options: Any) -> None:
     from msvm_select.config import READING
     from msvm_select.settings import SETTING_NAMES
 
-    perform(data, said(options, READING), said(options, SETTING_NAMES), options)
+    reading = {name: v for name, v in said(options, READING).items() if v}
+    perform(data, reading, said(options, SETTING_NAMES), options)
 
 
 def perform(
@@ -108,6 +109,12 @@ def _conclude(results: Results, output: str | None, talk: Talk) -> None:
     from msvm_select.report import summary
 
     talk.say(summary(results))
+    failed, open_ = results.count("failed"), results.count("not_converged")
+    if failed or open_:
+        talk.say(
+            f"Warning: of {len(results.rows)} cells {failed} failed and {open_} did "
+            "not converge; their status_reason says why."
+        )
     for note in edge_notes(results):
         talk.say(f"Warning: {note}")
     if output is not None:

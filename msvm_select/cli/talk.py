@@ -72,11 +72,10 @@ class Talk:
 
     def _started(self, event: Started) -> None:
         self.cells = event.cells
-        plural = "" if event.kernels == 1 else "s"
         self.say(
             f"{event.name}: {event.m} samples, {event.features} features, "
-            f"{event.Q} classes; {event.cells} cells ({event.kernels} kernel "
-            f"setting{plural} x {event.Cs} of C), solver {event.solver}"
+            f"{event.Q} classes; cells: {event.cells} (kernel settings: "
+            f"{event.kernels}, values of C: {event.Cs}); solver {event.solver}"
         )
         if _must_compile(event.solver):
             self.say("Compiling the solver, once on this machine; it takes seconds ...")

@@ -71,7 +71,9 @@ def perform(
         raise KeyboardInterrupt
     deliver(outcome.results, format, output, settings.top)
     _conclude(outcome.results, output, talk)
-    if outcome.interrupted:
+    if not outcome.interrupted:
+        _warn_of_edges(outcome.results, talk)
+    else:
         done = len(outcome.results.rows)
         click.echo(f"Interrupted: {done} of {talk.cells} cells are done.", err=True)
         click.get_current_context().exit(130)
@@ -104,8 +106,7 @@ def _swept(data: Dataset, settings: Settings, talk: Talk) -> Outcome:
 
 
 def _conclude(results: Results, output: str | None, talk: Talk) -> None:
-    """On stderr: the best cell, what lies on an edge, what went wrong."""
-    from msvm_select.edges import edge_notes
+    """On stderr: the best cell, what went wrong, where the rows are."""
     from msvm_select.report import summary
 
     talk.say(summary(results))
@@ -115,10 +116,15 @@ def _conclude(results: Results, output: str | None, talk: Talk) -> None:
             f"Warning: of {len(results.rows)} cells {failed} failed and {open_} did "
             "not converge; their status_reason says why."
         )
-    for note in edge_notes(results):
-        talk.say(f"Warning: {note}")
     if output is not None:
         talk.say(f"Written: {output}")
+
+
+def _warn_of_edges(results: Results, talk: Talk) -> None:
+    from msvm_select.edges import edge_notes
+
+    for note in edge_notes(results):
+        talk.say(f"Warning: {note}")
 
 
 def _exit_code(results: Results) -> int:

@@ -14,7 +14,7 @@ from msvm_select.solvers import SOLVERS, polish
 from msvm_select.solvers.base import scaled_start
 from msvm_select.solvers.osqp import Osqp
 from msvm_select.solvers.qp import Qp, chosen_backend
-from tests.conftest import PROBLEMS, Problem, blobs
+from tests.conftest import PROBLEMS, Problem, blobs, table
 
 GAP = 1e-8
 FIRST_ORDER_GAP = 3e-7
@@ -284,6 +284,15 @@ def test_osqp_object_lives_on(three):
     assert other.carry.model is not first.carry.model
 
 
+def test_osqp_with_a_singular_linear_problem():
+    """C large and few dimensions: OSQP stalls far off, the proximal polish does not."""
+    X, y = table("iris")
+    gram = Linear().gram(X)
+    s = Osqp().solve(Dual(gram, y, 3, 512.0))
+    assert s.converged, s.reason
+    assert_same_machine(s, reference.solve(Dual(gram, y, 3, 512.0)))
+
+
 def test_osqp_is_deterministic(three):
     """Two runs take the same steps to the same digits."""
     one, two = (Osqp().solve(three.dual(Rbf(0.3), 5.0)) for _ in range(2))
@@ -294,7 +303,7 @@ def test_osqp_is_deterministic(three):
 @pytest.mark.parametrize("solver", ["osqp", "qp"])
 def test_short_of_the_gap_is_told(solver, three, monkeypatch):
     """What the backend alone cannot reach is a machine with a reason, not an error."""
-    monkeypatch.setattr(polish, "ROUNDS", 0)
+    monkeypatch.setattr(polish, "SOLVES", 0)
     s = SOLVERS[solver](gap=1e-15).solve(three.dual(Polynomial(degree=3.0), 1.0))
     assert not s.converged
     assert "where 1e-15 was asked" in s.reason

@@ -11,6 +11,11 @@ biases then solve
 which makes them stationary and restores the balance of flow. Where the answer leaves
 the box or a bound has a multiplier of the wrong sign, the guess was wrong: it is taken
 again from the new point (the primal-dual active set method) until nothing changes.
+
+That need not end where H_MM is singular: more free variables than dimensions. So each
+search is for the optimum of the dual less delta/2 ||alpha - start||^2, with delta tiny
+at first, ten times as large after a search that does not end and a tenth after one that
+does: the proximal point method, whose fixed point is the optimum itself.
 """
 
 from __future__ import annotations
@@ -25,9 +30,11 @@ from scipy.sparse.csgraph import connected_components
 from msvm_select.records import Dual, Floats, Ints, Work
 from msvm_select.solution import Solution
 
-ROUNDS = 40
+ROUNDS = 15  # of one search; one that ends takes 2 to 10
+SOLVES = 600
+EFFORT = 3e11  # the sum of n^3 over the systems of n free variables: some seconds
 RIDGE = 1e-11
-LARGEST_SYSTEM = 6000
+LEAST_DAMPING = 1e-4
 BALANCED = 1e-9
 
 Mask = NDArray[np.bool_]
@@ -81,58 +88,108 @@ class Arcs:
 
 def polish(dual: Dual, alpha: Floats, b: Floats, gap: float) -> Solution:
     """The best certified machine near alpha (arcs,), with the biases b (Q,)."""
-    arcs = Arcs.of(dual)
+    search = Search(dual, Arcs.of(dual))
     alpha = np.clip(alpha, 0.0, dual.C)
-    best = _certified(dual, arcs, alpha, 0)
-    g = best.gradient[arcs.row, arcs.k]
-    previous = None
-    for t in range(ROUNDS):
-        free, alpha = _snapped(dual, arcs, alpha, g - (b[arcs.own] - b[arcs.k]))
-        if free.sum() > LARGEST_SYSTEM:
+    best = search.certified(alpha)
+    unit = _unit(alpha, dual.C)
+    tiny = RIDGE * max(float(dual.gram.diagonal.max()), np.finfo(float).tiny)
+    delta = tiny
+    while search.effort < EFFORT and search.solves < SOLVES:
+        found, found_b, settled = search.run(alpha, b, delta)
+        best = min(best, search.certified(found), key=_shortfall)
+        if _shortfall(best) <= gap:
             break
-        alpha, b = _stationary(dual, arcs, alpha, b, free)
-        found = _certified(dual, arcs, np.clip(alpha, 0.0, dual.C), t + 1)
-        best = min(best, found, key=_shortfall)
-        g = _gradient(dual, arcs, alpha)
-        settled = previous is not None and np.array_equal(free, previous)
-        if settled and _shortfall(best) <= gap:
-            break
-        previous = free
+        if settled:
+            alpha, b, delta = found, found_b, max(tiny, delta / 10.0)
+        else:
+            delta = max(10.0 * delta, LEAST_DAMPING / unit)
     return best
 
 
-def _snapped(dual: Dual, arcs: Arcs, alpha: Floats, r: Floats) -> tuple[Mask, Floats]:
-    """Which variables are free, and alpha with the others exactly at their bounds."""
-    unit = min(dual.C, float(np.abs(alpha).max(initial=0.0))) or 1.0
-    lower = alpha / unit + r <= 0.0
-    upper = (alpha - dual.C) / unit + r >= 0.0
-    alpha = np.where(lower, 0.0, np.where(upper, dual.C, alpha))
-    return ~(lower | upper), alpha
+@dataclass(eq=False)
+class Search:
+    """The primal-dual active set method on one dual, and what it has cost so far."""
 
+    dual: Dual
+    arcs: Arcs
+    solves: int = 0
+    effort: float = 0.0
 
-def _stationary(
-    dual: Dual, arcs: Arcs, alpha: Floats, b: Floats, free: Mask
-) -> tuple[Floats, Floats]:
-    """alpha and b once the free variables solve their equations, the others held."""
-    some = arcs[free]
-    if some.size == 0:
+    def run(
+        self, start: Floats, b: Floats, delta: float
+    ) -> tuple[Floats, Floats, bool]:
+        """alpha, b of the dual less delta/2 ||alpha - start||^2; whether it ended."""
+        alpha, free = start, np.zeros(0, dtype=np.bool_)
+        for _ in range(ROUNDS):
+            last = free
+            g = self._gradient(alpha) - delta * (alpha - start)
+            r = g - (b[self.arcs.own] - b[self.arcs.k])
+            free, alpha = _snapped(alpha, r, self.dual.C)
+            self.solves += 1
+            self.effort += float(free.sum()) ** 3
+            if self.effort > EFFORT:
+                break
+            g = self._gradient(alpha) - delta * (alpha - start)
+            alpha, b = self._stationary(alpha, b, free, g, delta)
+            if np.array_equal(free, last) and self._inside(alpha):
+                return np.clip(alpha, 0.0, self.dual.C), b, True
+        return np.clip(alpha, 0.0, self.dual.C), b, False
+
+    def _stationary(
+        self, alpha: Floats, b: Floats, free: Mask, g: Floats, delta: float
+    ) -> tuple[Floats, Floats]:
+        """alpha and b once the free variables solve their equations, others held."""
+        some = self.arcs[free]
+        if some.size == 0:
+            return alpha, b
+        A = some.incidence(self.dual.Q)
+        used = _independent(some, self.dual.Q)
+        n, q = some.size, int(used.sum())
+        system = np.zeros((n + q, n + q))
+        system[:n, :n] = some.hessian(self.dual)
+        system[np.arange(n), np.arange(n)] += delta
+        system[:n, n:], system[n:, :n] = A[:, used], A[:, used].T
+        imbalance = self.arcs.tau(alpha, self.dual).sum(axis=0)
+        target = np.concatenate([g[free] - A @ b, -imbalance[used]])
+        step = np.linalg.solve(system, target)
+        alpha, b = alpha.copy(), b.copy()
+        alpha[free] += step[:n]
+        b[used] += step[n:]
         return alpha, b
-    tau = arcs.tau(alpha, dual)
-    g = _gradient(dual, arcs, alpha)[free]
-    A = some.incidence(dual.Q)
-    used = _independent(some, dual.Q)
-    H = some.hessian(dual)
-    n, q = some.size, int(used.sum())
-    system = np.zeros((n + q, n + q))
-    system[:n, :n] = H
-    system[np.arange(n), np.arange(n)] += RIDGE * float(np.diagonal(H).max())
-    system[:n, n:], system[n:, :n] = A[:, used], A[:, used].T
-    target = np.concatenate([g - A @ b, -tau.sum(axis=0)[used]])
-    step = np.linalg.solve(system, target)
-    alpha, b = alpha.copy(), b.copy()
-    alpha[free] += step[:n]
-    b[used] += step[n:]
-    return alpha, b
+
+    def _gradient(self, alpha: Floats) -> Floats:
+        """g = 1 - (F_{i,y_i} - F_ik) of each arc."""
+        arcs = self.arcs
+        F = self.dual.gram.product(arcs.tau(alpha, self.dual))
+        return np.asarray(1.0 - F[arcs.row, arcs.own] + F[arcs.row, arcs.k])
+
+    def _inside(self, alpha: Floats) -> bool:
+        """Whether alpha keeps its box, but for rounding."""
+        slack = 1e-9 * self.dual.C
+        return bool(-slack <= alpha.min() and alpha.max() <= self.dual.C + slack)
+
+    def certified(self, alpha: Floats) -> Solution:
+        """The machine of alpha."""
+        tau = self.arcs.tau(alpha, self.dual)
+        F = self.dual.gram.product(tau)
+        return Solution(self.dual, tau, F, Work(newton=self.solves))
+
+
+def _unit(alpha: Floats, C: float) -> float:
+    """What makes alpha scale-free."""
+    return min(C, float(np.abs(alpha).max(initial=0.0))) or 1.0
+
+
+def _snapped(alpha: Floats, r: Floats, C: float) -> tuple[Mask, Floats]:
+    """Which variables are free, and alpha with the others exactly at their bounds.
+
+    A variable is at the nearer bound, where its distance is less than its multiplier
+    that pulls it there; it never goes from one bound to the other at once.
+    """
+    unit, near = _unit(alpha, C), alpha <= 0.5 * C
+    lower = near & (alpha / unit + r <= 0.0)
+    upper = ~near & ((alpha - C) / unit + r >= 0.0)
+    return ~(lower | upper), np.where(lower, 0.0, np.where(upper, C, alpha))
 
 
 def _independent(arcs: Arcs, Q: int) -> Mask:
@@ -142,18 +199,6 @@ def _independent(arcs: Arcs, Q: int) -> Mask:
     used = np.ones(Q, dtype=np.bool_)
     used[np.unique(part, return_index=True)[1]] = False
     return used
-
-
-def _gradient(dual: Dual, arcs: Arcs, alpha: Floats) -> Floats:
-    """g = 1 - (F_{i,y_i} - F_ik) of each arc."""
-    F = dual.gram.product(arcs.tau(alpha, dual))
-    return np.asarray(1.0 - F[arcs.row, arcs.own] + F[arcs.row, arcs.k])
-
-
-def _certified(dual: Dual, arcs: Arcs, alpha: Floats, rounds: int) -> Solution:
-    """The machine of alpha, clipped to its box."""
-    tau = arcs.tau(alpha, dual)
-    return Solution(dual, tau, dual.gram.product(tau), Work(newton=rounds))
 
 
 def _shortfall(solution: Solution) -> float:

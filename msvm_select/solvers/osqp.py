@@ -20,7 +20,7 @@ RANK_TOLERANCE = 1e-10
 SETTINGS: dict[str, Any] = {
     "verbose": False,
     "polishing": True,
-    "max_iter": 10_000,
+    "max_iter": 40_000,
     "adaptive_rho_interval": 100,  # fixed: by the clock, no two runs would be equal
 }
 

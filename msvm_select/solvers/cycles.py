@@ -29,14 +29,14 @@ FLAT = 1e-12  # the least curvature that a step divides by
 
 
 @njit(cache=True, nogil=True, fastmath={"nnan", "nsz"})
-def _block_gains(A, F, off, C, a, b):  # type: ignore[no-untyped-def]
-    """Largest g_ib over alpha_ib < C, and largest -g_ib over alpha_ib > 0, i in C_a."""
+def _block_gains(A, F, off, box, a, b):  # type: ignore[no-untyped-def]
+    """Largest g_ib over alpha_ib < box, and largest -g_ib over alpha_ib > 0, i in C_a."""
     Ab, Fa, Fb = A[b], F[a], F[b]
     rise = NONE
     fall = NONE
     for i in range(off[a], off[a + 1]):
         g = 1.0 - Fa[i] + Fb[i]
-        up = g if Ab[i] < C else NONE
+        up = g if Ab[i] < box[i] else NONE
         down = -g if Ab[i] > 0.0 else NONE
         rise = max(rise, up)
         fall = max(fall, down)
@@ -58,11 +58,11 @@ def _kernel_row(K, Z, i, out):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _locate(A, F, off, C, a, b, gain, rises):  # type: ignore[no-untyped-def]
+def _locate(A, F, off, box, a, b, gain, rises):  # type: ignore[no-untyped-def]
     """The sample whose variable serves arc a -> b with this gain."""
     if rises:
         for i in range(off[a], off[a + 1]):
-            if A[b, i] < C and 1.0 - F[a, i] + F[b, i] >= gain:
+            if A[b, i] < box[i] and 1.0 - F[a, i] + F[b, i] >= gain:
                 return i
         first, last, own, other = off[a], off[a + 1], b, a
     else:
@@ -74,7 +74,7 @@ def _locate(A, F, off, C, a, b, gain, rises):  # type: ignore[no-untyped-def]
     best, at = NONE, first
     for i in range(first, last):
         g = 1.0 - F[other, i] + F[own, i]
-        if rises and A[own, i] < C and g > best:
+        if rises and A[own, i] < box[i] and g > best:
             best, at = g, i
         if not rises and A[own, i] > 0.0 and -g > best:
             best, at = -g, i
@@ -82,14 +82,14 @@ def _locate(A, F, off, C, a, b, gain, rises):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _partner(Ku, kuu, diag, A, F, off, C, a, b, gain):  # type: ignore[no-untyped-def]
+def _partner(Ku, kuu, diag, A, F, off, box, a, b, gain):  # type: ignore[no-untyped-def]
     """The variable of arc b -> a with the best gain^2 / curvature beside sample u."""
     best = -1.0
     at = -1
     rises = True
     for i in range(off[b], off[b + 1]):
         total = gain + 1.0 - F[b, i] + F[a, i]
-        if A[a, i] < C and total > 0.0:
+        if A[a, i] < box[i] and total > 0.0:
             curve = max(kuu + diag[i] - 2.0 * Ku[i], FLAT)
             if total * total > best * curve:
                 best, at, rises = total * total / curve, i, True
@@ -103,39 +103,39 @@ def _partner(Ku, kuu, diag, A, F, off, C, a, b, gain):  # type: ignore[no-untype
 
 
 @njit(cache=True, nogil=True)
-def _room(A, C, a, b, i, rises):  # type: ignore[no-untyped-def]
+def _room(A, box, a, b, i, rises):  # type: ignore[no-untyped-def]
     """How far the variable of sample i on arc a -> b can go."""
-    return C - A[b, i] if rises else A[a, i]
+    return box[i] - A[b, i] if rises else A[a, i]
 
 
 @njit(cache=True, nogil=True)
-def _move(A, C, a, b, i, rises, t):  # type: ignore[no-untyped-def]
+def _move(A, box, a, b, i, rises, t):  # type: ignore[no-untyped-def]
     """Send t along arc a -> b by sample i; what comes to a bound is put on it."""
     if rises:
         value = A[b, i] + t
-        A[b, i] = C if value >= C * (1.0 - 1e-14) else value
+        A[b, i] = box[i] if value >= box[i] * (1.0 - 1e-14) else value
     else:
         value = A[a, i] - t
         A[a, i] = 0.0 if value <= A[a, i] * 1e-14 else value
 
 
 @njit(cache=True, nogil=True)
-def _scan_all(A, F, off, C, rise, fall):  # type: ignore[no-untyped-def]
+def _scan_all(A, F, off, box, rise, fall):  # type: ignore[no-untyped-def]
     """The gains of every arc."""
     Q = A.shape[0]
     for a in range(Q):
         for b in range(Q):
             if a != b:
-                rise[a, b], fall[b, a] = _block_gains(A, F, off, C, a, b)
+                rise[a, b], fall[b, a] = _block_gains(A, F, off, box, a, b)
 
 
 @njit(cache=True, nogil=True)
-def _rescan(A, F, off, C, rise, fall, c):  # type: ignore[no-untyped-def]
+def _rescan(A, F, off, box, rise, fall, c):  # type: ignore[no-untyped-def]
     """The gains of the arcs that touch class c."""
     for k in range(A.shape[0]):
         if k != c:
-            rise[c, k], fall[k, c] = _block_gains(A, F, off, C, c, k)
-            rise[k, c], fall[c, k] = _block_gains(A, F, off, C, k, c)
+            rise[c, k], fall[k, c] = _block_gains(A, F, off, box, c, k)
+            rise[k, c], fall[c, k] = _block_gains(A, F, off, box, k, c)
 
 
 @njit(cache=True, nogil=True)
@@ -185,7 +185,7 @@ def _long_cycle(rise, fall, least, nodes):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _follow(K, Z, diag, A, F, off, C, rise, fall, nodes, length):  # type: ignore[no-untyped-def]
+def _follow(K, Z, diag, A, F, off, box, rise, fall, nodes, length):  # type: ignore[no-untyped-def]
     """One step along the cycle nodes[0] -> .. -> nodes[length - 1] -> nodes[0]."""
     m = A.shape[1]
     at = np.empty(length, np.int64)
@@ -197,10 +197,10 @@ def _follow(K, Z, diag, A, F, off, C, rise, fall, nodes, length):  # type: ignor
         a, b = nodes[t], nodes[(t + 1) % length]
         rises[t] = rise[a, b] >= fall[a, b]
         best = max(rise[a, b], fall[a, b])
-        at[t] = _locate(A, F, off, C, a, b, best, rises[t])
+        at[t] = _locate(A, F, off, box, a, b, best, rises[t])
         rows[t] = _kernel_row(K, Z, at[t], buffer)
         gain += best
-        room = min(room, _room(A, C, a, b, at[t], rises[t]))
+        room = min(room, _room(A, box, a, b, at[t], rises[t]))
     curve = 0.0
     for t in range(length):
         i, j = at[t], at[t - 1]
@@ -208,7 +208,7 @@ def _follow(K, Z, diag, A, F, off, C, rise, fall, nodes, length):  # type: ignor
     step = min(gain / max(curve, FLAT), room)
     for t in range(length):
         a, b = nodes[t], nodes[(t + 1) % length]
-        _move(A, C, a, b, at[t], rises[t], step)
+        _move(A, box, a, b, at[t], rises[t], step)
         F[a] += step * (rows[t] - rows[t - 1])
 
 
@@ -222,7 +222,7 @@ def _shift(Fa, Fb, Ku, Kv, t):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def cycle_steps(K, Z, diag, A, F, off, C, least, long_least, most_steps):  # type: ignore[no-untyped-def]
+def cycle_steps(K, Z, diag, A, F, off, box, least, long_least, most_steps):  # type: ignore[no-untyped-def]
     """Step along two-cycles until none gains more than ``least`` (an arc, on average).
 
     Then longer cycles that gain more than ``long_least`` an arc, which costs many steps:
@@ -233,7 +233,7 @@ def cycle_steps(K, Z, diag, A, F, off, C, least, long_least, most_steps):  # typ
     rise, fall = np.full((Q, Q), NONE), np.full((Q, Q), NONE)
     nodes = np.empty(Q + 1, np.int64)
     row_u, row_v = np.empty(m), np.empty(m)
-    _scan_all(A, F, off, C, rise, fall)
+    _scan_all(A, F, off, box, rise, fall)
     steps = 0
     while steps < most_steps:
         gain, a, b = _best_pair(rise, fall)
@@ -241,15 +241,15 @@ def cycle_steps(K, Z, diag, A, F, off, C, least, long_least, most_steps):  # typ
             length = _long_cycle(rise, fall, long_least, nodes) if Q > 2 else 0
             if length == 0:
                 break
-            _follow(K, Z, diag, A, F, off, C, rise, fall, nodes, length)
-            _scan_all(A, F, off, C, rise, fall)
+            _follow(K, Z, diag, A, F, off, box, rise, fall, nodes, length)
+            _scan_all(A, F, off, box, rise, fall)
             steps += 1
             continue
         u_rises = rise[a, b] >= fall[a, b]
         gain_u = max(rise[a, b], fall[a, b])
-        u = _locate(A, F, off, C, a, b, gain_u, u_rises)
+        u = _locate(A, F, off, box, a, b, gain_u, u_rises)
         Ku = _kernel_row(K, Z, u, row_u)
-        v, v_rises = _partner(Ku, diag[u], diag, A, F, off, C, a, b, gain_u)
+        v, v_rises = _partner(Ku, diag[u], diag, A, F, off, box, a, b, gain_u)
         if v < 0:  # the gain was rounding
             break
         if v_rises:
@@ -257,12 +257,12 @@ def cycle_steps(K, Z, diag, A, F, off, C, least, long_least, most_steps):  # typ
         else:
             gain = gain_u - 1.0 + F[a, v] - F[b, v]
         t = gain / (2.0 * max(diag[u] + diag[v] - 2.0 * Ku[v], FLAT))
-        t = min(t, _room(A, C, a, b, u, u_rises), _room(A, C, b, a, v, v_rises))
-        _move(A, C, a, b, u, u_rises, t)
-        _move(A, C, b, a, v, v_rises, t)
+        t = min(t, _room(A, box, a, b, u, u_rises), _room(A, box, b, a, v, v_rises))
+        _move(A, box, a, b, u, u_rises, t)
+        _move(A, box, b, a, v, v_rises, t)
         _shift(F[a], F[b], Ku, _kernel_row(K, Z, v, row_v), t)
-        _rescan(A, F, off, C, rise, fall, a)
-        _rescan(A, F, off, C, rise, fall, b)
+        _rescan(A, F, off, box, rise, fall, a)
+        _rescan(A, F, off, box, rise, fall, b)
         steps += 1
     return steps, _best_pair(rise, fall)[0]
 
@@ -289,11 +289,11 @@ def _largest_mean(gains, Q):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def certify(A, F, off, C):  # type: ignore[no-untyped-def]
+def certify(A, F, off, box):  # type: ignore[no-untyped-def]
     """(relative duality gap, largest mean cycle gain, biases), the centre rule inside."""
     Q = A.shape[0]
     rise, fall = np.full((Q, Q), NONE), np.full((Q, Q), NONE)
-    _scan_all(A, F, off, C, rise, fall)
+    _scan_all(A, F, off, box, rise, fall)
     gains = np.maximum(rise, fall)
     present = off[1:] > off[:-1]
     for a in range(Q):
@@ -337,25 +337,27 @@ def certify(A, F, off, C):  # type: ignore[no-untyped-def]
             square += own * F[c, i]
     dual = sum_alpha - 0.5 * square
     primal = min(
-        _primal(F, off, C, present, b_, square, 1.0),
-        _primal(F, off, C, present, b_, square, stretch),
+        _primal(F, off, box, present, b_, square, 1.0),
+        _primal(F, off, box, present, b_, square, stretch),
     )
     return (primal - dual) / max(1.0, abs(dual)), cycle, b_
 
 
 @njit(cache=True, nogil=True)
-def _primal(F, off, C, present, b, square, stretch):  # type: ignore[no-untyped-def]
+def _primal(F, off, box, present, b, square, stretch):  # type: ignore[no-untyped-def]
     """The primal objective at (w, b) times ``stretch``.
 
-    A stretch that lifts the margins of the free variables over 1 spares C times their
-    rounding, at the price of their rounding times ||w||^2; both are primal points.
+    A stretch that lifts the margins of the free variables over 1 spares the box times
+    their rounding, at the price of their rounding times ||w||^2; both are primal points.
     """
     Q = F.shape[0]
-    slack = 0.0
+    loss = 0.0
     for c in range(Q):
         for i in range(off[c], off[c + 1]):
+            slack = 0.0
             for k in range(Q):
                 if k != c and present[k]:
                     margin = F[c, i] + b[c] - F[k, i] - b[k]
                     slack += max(0.0, 1.0 - stretch * margin)
-    return 0.5 * stretch * stretch * square + C * slack
+            loss += box[i] * slack
+    return 0.5 * stretch * stretch * square + loss

@@ -29,6 +29,7 @@ import numpy as np
 from msvm_select.records import Dual
 from msvm_select.solution import Solution
 from msvm_select.solvers.base import Solver
+from msvm_select.solvers.cycles import cycle_steps
 from msvm_select.solvers.exchange import exchange
 from msvm_select.solvers.face import newton_on_face
 from msvm_select.solvers.workbench import Training
@@ -116,7 +117,20 @@ def _by_newton(training: Training) -> None:
         bench.make_room(free, training.dual.Q)
     shift = max(float(training.diagonal.max(initial=0.0)), 1e-300)
     bench.n, made = newton_on_face(
-        training.K, training.Z, bench.y, training.A, training.F, training.dual.C,
+        training.K, training.Z, bench.y, training.A, training.F, training.box,
         shift, RIDGE * shift, bench.U, bench.Y, bench.rows, bench.cols, bench.n, REFINEMENTS,
     )  # fmt: skip
     training.solves += made
+
+
+def needs_compilation() -> bool:
+    """Whether the kernels are yet to be compiled on this machine (some seconds, once).
+
+    Read off the index of numba's cache, which knows the source that it was made from.
+    """
+    cache = getattr(cycle_steps, "_cache", None)
+    file = getattr(cache, "_cache_file", None)
+    try:
+        return file is not None and not file._load_index()
+    except OSError:
+        return True

@@ -38,12 +38,15 @@ RIDGE = 1e-11
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """Class-sorted: gram, y (m,), C; alpha and F are (Q, m)."""
+    """Class-sorted: gram, y (m,), box (m,): C, or 0 for what is left out.
+
+    alpha and F are (Q, m).
+    """
 
     gram: Gram
     y: NDArray[np.int64]
     Q: int
-    C: float
+    box: Floats
 
     def tau(self, alpha: Floats) -> Floats:
         """tau (m, Q), C-contiguous."""
@@ -74,24 +77,24 @@ def exchange(
     problem: Problem, alpha: Floats, F: Floats, b: Floats, tolerance: float
 ) -> Exchanged:
     """From a point near the optimum, with biases b (Q,), by exchanging whole blocks."""
-    C, y = problem.C, problem.y
-    others = np.ones(alpha.shape, bool)
+    box, y = problem.box, problem.y
+    others = np.tile(box > 0.0, (problem.Q, 1))
     others[y, np.arange(y.size)] = False
     breach = 1.0 - problem.gradient_of(F) - (b[y] - b[:, None])
     low = others & (alpha <= 0.0) & (breach <= tolerance)
-    high = others & (alpha >= C) & (breach >= -tolerance)
+    high = others & (alpha >= box) & (breach >= -tolerance)
     last = np.inf
     for solves in range(1, MOST_ROUNDS + 1):
         free = others & ~low & ~high
         if not free.any():
             break
-        alpha = np.where(high, C, np.where(low, 0.0, alpha))
+        alpha = np.where(high, box, np.where(low, 0.0, alpha))
         F = problem.outputs(alpha)
         step, b = _solve(problem, free, 1.0 - problem.gradient_of(F), alpha)
         alpha = alpha + step
         F = F + problem.outputs(step)
         breach = 1.0 - problem.gradient_of(F) - (b[y] - b[:, None])
-        below, above = free & (alpha < 0.0), free & (alpha > C)
+        below, above = free & (alpha < 0.0), free & (alpha > box)
         loose_low, loose_high = low & (breach > tolerance), high & (breach < -tolerance)
         wrong = int(sum(w.sum() for w in (below, above, loose_low, loose_high)))
         if wrong == 0:

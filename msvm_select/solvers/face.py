@@ -227,7 +227,7 @@ def _balance(y, rows, cols, n, Q1, d, owed):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _restore_flow(y, A, C, rows, cols, n, Q1):  # type: ignore[no-untyped-def]
+def _restore_flow(y, A, box, rows, cols, n, Q1):  # type: ignore[no-untyped-def]
     """Take the imbalance that rounding has left out of the free variables."""
     Q, m = A.shape
     owed = np.zeros(Q1)
@@ -242,14 +242,14 @@ def _restore_flow(y, A, C, rows, cols, n, Q1):  # type: ignore[no-untyped-def]
     _balance(y, rows, cols, n, Q1, d, owed)
     for p in range(n):
         a = A[cols[p], rows[p]] + d[p]
-        if not 0.0 < a < C:
+        if not 0.0 < a < box[rows[p]]:
             return
     for p in range(n):
         A[cols[p], rows[p]] += d[p]
 
 
 @njit(cache=True, nogil=True)
-def _sync(K, Z, y, A, C, shift, rho, U, Y, z, rows, cols, n):  # type: ignore[no-untyped-def]
+def _sync(K, Z, y, A, box, shift, rho, U, Y, z, rows, cols, n):  # type: ignore[no-untyped-def]
     """Make the list and the factor those of the variables now free; -> n."""
     Q, m = A.shape
     listed = np.zeros((Q, m), np.bool_)
@@ -257,12 +257,12 @@ def _sync(K, Z, y, A, C, shift, rho, U, Y, z, rows, cols, n):  # type: ignore[no
     for p in range(n):
         listed[cols[p], rows[p]] = True
         a = A[cols[p], rows[p]]
-        if not 0.0 < a < C:
+        if not 0.0 < a < box[rows[p]]:
             gone += 1
     free = 0
     for k in range(Q):
         for i in range(m):
-            if 0.0 < A[k, i] < C:
+            if 0.0 < A[k, i] < box[i]:
                 free += 1
     if free > U.shape[0]:
         return -1
@@ -270,24 +270,24 @@ def _sync(K, Z, y, A, C, shift, rho, U, Y, z, rows, cols, n):  # type: ignore[no
         n = 0
         for k in range(Q):
             for i in range(m):
-                if 0.0 < A[k, i] < C:
+                if 0.0 < A[k, i] < box[i]:
                     rows[n], cols[n] = i, k
                     n += 1
         _rebuild(K, Z, y, shift, rho, U, Y, rows, cols, n)
         return n
     for p in range(n - 1, -1, -1):
         a = A[cols[p], rows[p]]
-        if not 0.0 < a < C:
+        if not 0.0 < a < box[rows[p]]:
             n = _drop(U, Y, z, rows, cols, n, p)
     for k in range(Q):
         for i in range(m):
-            if 0.0 < A[k, i] < C and not listed[k, i]:
+            if 0.0 < A[k, i] < box[i] and not listed[k, i]:
                 n = _append(K, Z, y, shift, rho, U, Y, rows, cols, n, i, k)
     return n
 
 
 @njit(cache=True, nogil=True)
-def _walk(y, A, C, rho, U, Y, z, rows, cols, n):  # type: ignore[no-untyped-def]
+def _walk(y, A, box, rho, U, Y, z, rows, cols, n):  # type: ignore[no-untyped-def]
     """Newton steps on the face, dropping what hits a bound; -> (n, systems solved)."""
     solves = 0
     d = np.empty(n)
@@ -314,7 +314,7 @@ def _walk(y, A, C, rho, U, Y, z, rows, cols, n):  # type: ignore[no-untyped-def]
         t = full
         for p in range(n):
             a = A[cols[p], rows[p]]
-            room = (C - a) if d[p] > 0.0 else a
+            room = (box[rows[p]] - a) if d[p] > 0.0 else a
             if room < t * abs(d[p]):
                 t = room / abs(d[p])
         for p in range(n):
@@ -328,21 +328,21 @@ def _walk(y, A, C, rho, U, Y, z, rows, cols, n):  # type: ignore[no-untyped-def]
             z[:n] += back
         hit = False
         for p in range(n - 1, -1, -1):
-            old = A[cols[p], rows[p]]
+            old, top = A[cols[p], rows[p]], box[rows[p]]
             a = old + t * d[p]
-            if t < full and (a <= 1e-13 * old or a >= C * (1.0 - 1e-13)):
-                A[cols[p], rows[p]] = 0.0 if a < 0.5 * C else C
+            if t < full and (a <= 1e-13 * old or a >= top * (1.0 - 1e-13)):
+                A[cols[p], rows[p]] = 0.0 if a < 0.5 * top else top
                 n = _drop(U, Y, z, rows, cols, n, p)
                 hit = True
             else:
-                A[cols[p], rows[p]] = min(max(a, 0.0), C)
+                A[cols[p], rows[p]] = min(max(a, 0.0), top)
         if not hit:
             break
     return n, solves
 
 
 @njit(cache=True, nogil=True)
-def newton_on_face(K, Z, y, A, F, C, shift, rho, U, Y, rows, cols, n, refinements):  # type: ignore[no-untyped-def]
+def newton_on_face(K, Z, y, A, F, box, shift, rho, U, Y, rows, cols, n, refinements):  # type: ignore[no-untyped-def]
     """From A, F to the optimum on the face of the free variables.
 
     The factor of the call before (U, Y, rows, cols, n) is brought up to date first; F
@@ -351,7 +351,7 @@ def newton_on_face(K, Z, y, A, F, C, shift, rho, U, Y, rows, cols, n, refinement
     """
     Q, m = A.shape
     z = np.empty(U.shape[0])
-    n = _sync(K, Z, y, A, C, shift, rho, U, Y, z, rows, cols, n)
+    n = _sync(K, Z, y, A, box, shift, rho, U, Y, z, rows, cols, n)
     solves = 0
     if n < 0:
         return n, solves
@@ -360,7 +360,7 @@ def newton_on_face(K, Z, y, A, F, C, shift, rho, U, Y, rows, cols, n, refinement
         if n == 0:
             break
         old[:] = A
-        _restore_flow(y, A, C, rows, cols, n, Q - 1)
+        _restore_flow(y, A, box, rows, cols, n, Q - 1)
         _carry_over(K, Z, y, A, old, F)
         old[:] = A
         for p in range(n):
@@ -368,7 +368,7 @@ def newton_on_face(K, Z, y, A, F, C, shift, rho, U, Y, rows, cols, n, refinement
             z[p] = 1.0 - F[y[i], i] + F[k, i]
         _forward(U, n, z)
         before = n
-        n, made = _walk(y, A, C, rho, U, Y, z, rows, cols, n)
+        n, made = _walk(y, A, box, rho, U, Y, z, rows, cols, n)
         solves += made
         moved = _carry_over(K, Z, y, A, old, F)
         if n == before and moved <= 1e-13 * np.max(A):

@@ -56,10 +56,10 @@ class Smo(Solver):
 
 def _movable(training: Training, firm: float) -> NDArray[np.bool_]:
     """Samples with a variable between its bounds or less than ``firm`` held at one."""
-    y, C, A = training.bench.y, training.dual.C, training.A
+    y, box, A = training.bench.y, training.box, training.A
     b = np.where(np.isfinite(training.b), training.b, -1e300)
     pull = 1.0 - training.problem.gradient_of(training.F) - (b[y] - b[:, None])
-    at_low, at_high = (A <= 0.0) & (pull < -firm), (A >= C) & (pull > firm)
+    at_low, at_high = (A <= 0.0) & (pull < -firm), (A >= box) & (pull > firm)
     held = at_low | at_high
     held[y, np.arange(y.size)] = True
     return np.asarray(~held.all(axis=0))
@@ -77,8 +77,9 @@ def _step_on(training: Training, active: NDArray[np.int64], fine: float) -> None
     else:
         Z = np.ascontiguousarray(Z[active])
     made, _ = cycle_steps(
-        K, Z, training.diagonal[active], A, F, offsets, dual.C, fine, fine, BURST
-    )
+        K, Z, training.diagonal[active], A, F, offsets, training.box[active],
+        fine, fine, BURST,
+    )  # fmt: skip
     change = np.zeros_like(training.A)
     change[:, active] = A - training.A[:, active]
     training.A[:, active] = A

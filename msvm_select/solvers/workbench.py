@@ -80,9 +80,10 @@ class Training:
     def __init__(self, dual: Dual, start: Solution | None) -> None:
         """At the scaled start, with F computed anew."""
         self.dual, self.bench = dual, Bench.carried(dual, start)
+        self.box: Floats = np.full(dual.m, dual.C)
         self.K, self.Z = self.bench.arrays
         self.diagonal = self.bench.sorted_gram.diagonal
-        self.problem = Problem(self.bench.sorted_gram, self.bench.y, dual.Q, dual.C)
+        self.problem = Problem(self.bench.sorted_gram, self.bench.y, dual.Q, self.box)
         A = np.clip(-scaled_start(dual, start)[self.bench.order].T, 0.0, dual.C)
         A[self.bench.y, np.arange(dual.m)] = 0.0
         A[dual.C * (1.0 - 1e-13) <= A] = dual.C
@@ -95,20 +96,20 @@ class Training:
         """Cycle steps on all samples."""
         made, _ = cycle_steps(
             self.K, self.Z, self.diagonal, self.A, self.F, self.bench.offsets,
-            self.dual.C, least, long_least, most,
+            self.box, least, long_least, most,
         )  # fmt: skip
         self.steps += made
 
     def certify(self) -> None:
         """Gap, largest mean cycle gain and biases of where we stand."""
         self.gap, self.cycle, self.b = certify(
-            self.A, self.F, self.bench.offsets, self.dual.C
+            self.A, self.F, self.bench.offsets, self.box
         )
 
     @property
     def n_free(self) -> int:
         """How many variables lie strictly between their bounds."""
-        return int(np.count_nonzero((self.A > 0.0) & (self.A < self.dual.C)))
+        return int(np.count_nonzero((self.A > 0.0) & (self.A < self.box)))
 
     def refresh(self) -> None:
         """F anew from alpha, since updates leave their rounding in it."""
@@ -120,12 +121,12 @@ class Training:
 
         A residue of 1e-10 C would count as a free variable and pin the biases.
         """
-        A, C, kept = self.A, self.dual.C, (self.A, self.F, self.gap)
-        scale = min(C, float(A.max(initial=0.0)))
-        low, high = RESIDUE * scale > A, C * (1.0 - RESIDUE) < A
-        if not ((low & (A > 0.0)) | (high & (A < C))).any():
+        A, box, kept = self.A, self.box, (self.A, self.F, self.gap)
+        scale = np.minimum(box, A.max(initial=0.0))
+        low, high = RESIDUE * scale > A, box * (1.0 - RESIDUE) < A
+        if not ((low & (A > 0.0)) | (high & (A < box))).any():
             return
-        self.A = np.where(low, 0.0, np.where(high, C, A))
+        self.A = np.where(low, 0.0, np.where(high, box, A))
         self.refresh()
         if self.gap > max(2.0 * kept[2], 1e-10):
             self.A, self.F, _ = kept

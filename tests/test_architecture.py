@@ -11,8 +11,8 @@ PLUG_INS = ("kernels", "machines", "solvers", "criteria")
 BELOW = ("records", "solution", "bias", "errors", "suggest")
 DOORS = {
     "click": ("cli/",),
-    "rich": ("cli/", "report.py"),
-    "pandas": ("dataset.py", "report.py"),
+    "rich": ("cli/", "report/"),
+    "pandas": ("dataset/", "report/"),
     "numba": ("solvers/",),
     "osqp": ("solvers/osqp.py",),
     "qpsolvers": ("solvers/qp.py", "criteria/"),

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from msvm_select.dataset import load_csv
+from msvm_select.dataset.problems import UnusableDataError
 from msvm_select.errors import DataError, SettingsError
-from msvm_select.problems import UnusableDataError
 from msvm_select.records import Dataset
 
 PLAIN = "a,b,class\n1,2,x\n3,4,y\n5,6,x\n"

@@ -13,7 +13,7 @@ from click.testing import CliRunner, Result
 
 from msvm_select.cli.check import command
 from msvm_select.dataset import load_csv
-from msvm_select.describe import Description, describe
+from msvm_select.dataset.describe import Description, describe
 from msvm_select.errors import DataError
 
 DATA = Path(__file__).parent.parent / "data"

@@ -17,10 +17,10 @@ import pytest
 from click.testing import CliRunner, Result
 
 from msvm_select.cli import EXIT_CODES, cli
-from msvm_select.config import load_config
-from msvm_select.formats import FORMATS
 from msvm_select.kernels import KERNELS
 from msvm_select.records import COLUMNS
+from msvm_select.report.formats import FORMATS
+from msvm_select.settings.config import load_config
 
 DATA = Path(__file__).parent.parent / "data" / "iris.csv"
 GRID = ("--C", "0.1,1", "--gamma", "0.1,1")

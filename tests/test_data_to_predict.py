@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from msvm_select.columns import restored, stored
 from msvm_select.dataset import ReadOptions, load_csv, read_dataset, read_features
+from msvm_select.dataset.columns import restored, stored
 from msvm_select.errors import DataError
 from msvm_select.records import Dataset
 

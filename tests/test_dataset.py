@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from msvm_select.dataset import load_csv
+from msvm_select.dataset.samples import natural_order
 from msvm_select.errors import DataError
 from msvm_select.records import Dataset, Scaling
-from msvm_select.samples import natural_order
 
 DATA = Path(__file__).parent.parent / "data"
 PLAIN = "a,b,class\n1,2,x\n3,4,y\n5,6,x\n"

@@ -13,7 +13,7 @@ from msvm_select.cli.options import data_argument, data_options, read
 from msvm_select.errors import DataError
 
 if TYPE_CHECKING:
-    from msvm_select.describe import Description
+    from msvm_select.dataset.describe import Description
 
 SHOWN = 40
 SCHEMA_VERSION = 1
@@ -37,7 +37,7 @@ def command(data: str, form: str, **reading: Any) -> None:
     Exit 0 when DATA can be trained on (whatever the warnings), 3 when it cannot; then
     every problem is listed.
     """
-    from msvm_select.describe import describe
+    from msvm_select.dataset.describe import describe
 
     try:
         description = describe(read(data, **reading))

@@ -28,8 +28,8 @@ def command(
     msvm-select rank ranked.json --by gap --top 5 --format csv
     msvm-select rank ranked.csv --by sv-rate -o again.md
     """
-    from msvm_select.edges import edge_notes
-    from msvm_select.reread import read_results
+    from msvm_select.report.edges import edge_notes
+    from msvm_select.report.reread import read_results
     from msvm_select.settings import settings_from
 
     wanted = settings_from({"top": top, "format": format})

@@ -29,9 +29,9 @@ def command(config: str, data: str | None, **options: Any) -> None:
     from the file's folder. An option wins over the environment (MSVM_SELECT_C and so
     on), that over the file, and the file over the defaults.
     """
-    from msvm_select.config import READING, load_config
     from msvm_select.errors import SettingsError
     from msvm_select.settings import SETTING_NAMES
+    from msvm_select.settings.config import READING, load_config
 
     file = load_config(config)
     source = data or file.data

@@ -41,7 +41,7 @@ def _lines(topic: str) -> dict[str, str]:
 
         return _summaries(CRITERIA)
     if topic == "formats":
-        from msvm_select.formats import SUMMARIES
+        from msvm_select.report.formats import SUMMARIES
 
         return dict(SUMMARIES)
     return {str(code): meaning for code, meaning in EXIT_CODES.items()}

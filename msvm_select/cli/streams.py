@@ -29,7 +29,7 @@ def is_live(stream: TextIO) -> bool:
 
 def chosen_format(format: str | None, output: str | None) -> str:
     """What was asked for, else by the ending of the file; refuses an unusable file."""
-    from msvm_select.formats import check_writable, format_of
+    from msvm_select.report.formats import check_writable, format_of
 
     if output is not None:
         check_writable(output)
@@ -40,7 +40,7 @@ def chosen_format(format: str | None, output: str | None) -> str:
 
 def deliver(results: Results, format: str, output: str | None, top: int | None) -> None:
     """The results to stdout or, whole, to a file."""
-    from msvm_select.formats import render, write_whole
+    from msvm_select.report.formats import render, write_whole
 
     shown = results.head(top)
     if output is not None:

@@ -43,8 +43,8 @@ def command(data: str, **options: Any) -> None:
     or an arithmetic one 0.01:0.5:+0.01. Every option of the grid may also come from
     the environment: MSVM_SELECT_C, MSVM_SELECT_KERNEL and so on.
     """
-    from msvm_select.config import READING
     from msvm_select.settings import SETTING_NAMES
+    from msvm_select.settings.config import READING
 
     reading = {name: v for name, v in said(options, READING).items() if v}
     perform(data, reading, said(options, SETTING_NAMES), options)
@@ -121,7 +121,7 @@ def _conclude(results: Results, output: str | None, talk: Talk) -> None:
 
 
 def _warn_of_edges(results: Results, talk: Talk) -> None:
-    from msvm_select.edges import edge_notes
+    from msvm_select.report.edges import edge_notes
 
     for note in edge_notes(results):
         talk.say(f"Warning: {note}")
@@ -139,7 +139,7 @@ def _config(data: str, reading: dict[str, Any], settings: Settings) -> str:
     from dataclasses import asdict
     from pathlib import Path
 
-    from msvm_select.config import to_toml
+    from msvm_select.settings.config import to_toml
 
     where = data if data == "-" else str(Path(data).resolve())
     return to_toml({"data": where, **reading, **asdict(settings)})

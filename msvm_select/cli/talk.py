@@ -14,7 +14,7 @@ from msvm_select.cli.streams import is_live, wants_colour
 if TYPE_CHECKING:
     from rich.progress import Progress as Bar
 
-    from msvm_select.progress import Event, GramTested, Started
+    from msvm_select.sweep.progress import Event, GramTested, Started
 
 EVERY = 5.0  # seconds between two lines of progress off a terminal
 
@@ -56,7 +56,7 @@ class Talk:
 
     def __call__(self, event: Event) -> None:
         """What there is to say of one event."""
-        from msvm_select import progress
+        from msvm_select.sweep import progress
 
         match event:
             case progress.Started():
@@ -83,7 +83,7 @@ class Talk:
             self.bar = _bar(event.cells, wants_colour(sys.stderr))
 
     def _tested(self, event: GramTested) -> None:
-        from msvm_select.progress import described
+        from msvm_select.sweep.progress import described
 
         word = ", indefinite" if event.indefinite else ""
         self.say(

@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from msvm_select.chain import Chain, make_solver
 from msvm_select.errors import DataError
-from msvm_select.jobs import interleave
-from msvm_select.progress import CellDone, Progress, Started, silent
-from msvm_select.provenance import data_summary, versions
 from msvm_select.records import Dataset, Row, Scaling
 from msvm_select.report import Results, rank
+from msvm_select.report.provenance import data_summary, versions
 from msvm_select.settings import Settings, default_gamma, settings_from
+from msvm_select.sweep.chain import Chain, make_solver
+from msvm_select.sweep.jobs import interleave
+from msvm_select.sweep.progress import CellDone, Progress, Started, silent
 
 
 def run_sweep(

@@ -8,8 +8,8 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import NDArray
 
-from msvm_select.cells import Cells, Texts, is_number
-from msvm_select.problems import Problems
+from msvm_select.dataset.cells import Cells, Texts, is_number
+from msvm_select.dataset.problems import Problems
 from msvm_select.records import Columns, Floats, Ints
 from msvm_select.suggest import listed
 

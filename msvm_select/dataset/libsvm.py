@@ -6,10 +6,10 @@ from array import array
 
 import numpy as np
 
-from msvm_select.cells import Cells, is_number
-from msvm_select.problems import Problems
+from msvm_select.dataset.cells import Cells, is_number
+from msvm_select.dataset.problems import Problems
+from msvm_select.dataset.source import Source
 from msvm_select.records import Ints
-from msvm_select.source import Source
 
 SUFFIXES = (".svm", ".libsvm", ".t")
 TARGET = "class"

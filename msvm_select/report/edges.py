@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator
 
 from msvm_select.records import Row
-from msvm_select.report import Results, ranking_column
+from msvm_select.report.ranking import Results, ranking_column
 
 BEYOND = 2  # more values to propose past the edge
 

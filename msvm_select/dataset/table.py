@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 
+from msvm_select.dataset.problems import Problems
+from msvm_select.dataset.source import Source
 from msvm_select.errors import SettingsError
-from msvm_select.problems import Problems
-from msvm_select.source import Source
 
 BLOCK = 4096
 LOOKED_AT = 20

@@ -11,13 +11,13 @@ from msvm_select.errors import KernelError, SolverError
 from msvm_select.kernels import Kernel
 from msvm_select.kernels.mercer import is_indefinite, smallest_eigenvalue
 from msvm_select.machines.weston_watkins import WestonWatkins
-from msvm_select.progress import CellStarted, Event, GramTested
 from msvm_select.records import Dataset, Dual, Floats, Gram, Row, Scaling, Work
-from msvm_select.rows import measured
 from msvm_select.settings import Settings
 from msvm_select.solution import Solution
 from msvm_select.solvers import SOLVERS
 from msvm_select.solvers.base import Solver
+from msvm_select.sweep.progress import CellStarted, Event, GramTested
+from msvm_select.sweep.rows import measured
 
 INDEFINITE = (
     "the Gram matrix is indefinite (smallest eigenvalue {:.3g}), so that no optimum is "

@@ -13,13 +13,11 @@ import numpy as np
 from msvm_select.criteria import CRITERIA
 from msvm_select.criteria.base import Criterion
 from msvm_select.errors import SettingsError
-from msvm_select.formats import FORMATS
-from msvm_select.grids import parse_grid
 from msvm_select.kernels import KERNELS, Kernel
 from msvm_select.records import Floats
-from msvm_select.solvers import SOLVERS
-from msvm_select.suggest import did_you_mean, listed
-from msvm_select.values import (
+from msvm_select.report.formats import FORMATS
+from msvm_select.settings.grids import parse_grid
+from msvm_select.settings.values import (
     Check,
     flag,
     known,
@@ -29,6 +27,8 @@ from msvm_select.values import (
     texts,
     whole,
 )
+from msvm_select.solvers import SOLVERS
+from msvm_select.suggest import did_you_mean, listed
 
 DEFAULT_CRITERION = "sv-rate"
 SCALINGS = ("standard", "minmax", "none")

@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from msvm_select.cells import Roles, is_number
-from msvm_select.problems import Problems
+from msvm_select.dataset.cells import Roles, is_number
+from msvm_select.dataset.problems import Problems
+from msvm_select.dataset.table import Table
 from msvm_select.records import Columns
 from msvm_select.suggest import did_you_mean, listed
-from msvm_select.table import Table
 
 # "y" is also a coordinate: it counts only where no column has a plainer name.
 TARGET_NAMES = (("class", "target", "label"), ("y",))

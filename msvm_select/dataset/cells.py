@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from msvm_select.problems import Problems
+from msvm_select.dataset.problems import Problems
+from msvm_select.dataset.table import Table
 from msvm_select.records import Floats, Ints
-from msvm_select.table import Table
 
 # "Na" and "None" are left out: they are labels of real data.
 MISSING = frozenset(

@@ -7,13 +7,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from msvm_select.cells import Cells, Reader
-from msvm_select.columns import prediction_roles, training_roles
-from msvm_select.errors import SettingsError
-from msvm_select.libsvm import SUFFIXES, TARGET, read_libsvm
-from msvm_select.problems import Problems
-from msvm_select.records import Columns, Dataset
-from msvm_select.samples import (
+from msvm_select.dataset.cells import Cells, Reader
+from msvm_select.dataset.columns import prediction_roles, training_roles
+from msvm_select.dataset.libsvm import SUFFIXES, TARGET, read_libsvm
+from msvm_select.dataset.problems import Problems
+from msvm_select.dataset.samples import (
     categories,
     check_categories,
     check_classes,
@@ -25,8 +23,10 @@ from msvm_select.samples import (
     settle_infinite,
     settle_missing,
 )
-from msvm_select.source import Readable, Source, load
-from msvm_select.table import open_table
+from msvm_select.dataset.source import Readable, Source, load
+from msvm_select.dataset.table import open_table
+from msvm_select.errors import SettingsError
+from msvm_select.records import Columns, Dataset
 
 MISSING_POLICIES = ("error", "drop", "mean")
 INPUT_FORMATS = ("csv", "libsvm")

@@ -19,7 +19,8 @@ from typing import Any
 
 from msvm_select.errors import MsvmError, SettingsError
 from msvm_select.records import COLUMNS, SCHEMA_VERSION, Row
-from msvm_select.report import Results, table
+from msvm_select.report.ranking import Results
+from msvm_select.report.terminal import table
 from msvm_select.suggest import listed
 
 Plain = str | int | float | bool | None

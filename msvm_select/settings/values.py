@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from msvm_select.errors import SettingsError
-from msvm_select.grids import parse_grid
+from msvm_select.settings.grids import parse_grid
 from msvm_select.suggest import did_you_mean, listed
 
 Check = Callable[[Any, str], Any]

@@ -219,6 +219,33 @@ def test_a_criterion_finds_again_what_it_carried(
     assert [row.vc_dimension for row in cold] == [1.0, 1.0]
 
 
+class Doubting(Criterion):
+    """Has a score, and something to say against it."""
+
+    name: ClassVar[str] = "doubting"
+    column: ClassVar[str] = "vc_dimension"
+    summary: ClassVar[str] = "for a test"
+
+    def score(self, cell: Cell, carry: Any = None) -> Score:
+        """A number that rests on a machine short of its optimum."""
+        return Score({self.column: 1.0}, notes=("1 of 3 folds not converged",))
+
+
+def test_what_a_criterion_notes_counts_against_its_row(
+    data: Dataset, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The score is kept, the status says not_converged, the reason why."""
+    monkeypatch.setitem(CRITERIA, "doubting", Doubting)
+    monkeypatch.setitem(SOLVERS, "failing", Failing)
+    rows = sweep(data, solver="failing", criteria="doubting", C="0.5,2", gamma=1)
+    assert [row.vc_dimension for row in rows] == [1.0, 1.0]
+    assert {row.status for row in rows} == {"not_converged"}
+    assert {row.status_reason for row in rows} == {
+        "1 of 3 folds not converged",
+        "stopped short; 1 of 3 folds not converged",
+    }
+
+
 @pytest.mark.parametrize("jobs", [2, 3, 8])
 def test_results_do_not_depend_on_jobs(data: Dataset, jobs: int) -> None:
     """The same rows in the same order, all but their times."""

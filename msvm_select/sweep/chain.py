@@ -11,7 +11,7 @@ from msvm_select.errors import KernelError, SolverError
 from msvm_select.kernels import Kernel
 from msvm_select.kernels.mercer import is_indefinite, smallest_eigenvalue
 from msvm_select.machines.weston_watkins import WestonWatkins
-from msvm_select.records import Dataset, Dual, Floats, Gram, Row, Scaling, Work
+from msvm_select.records import Dataset, Dual, Floats, Gram, Row, Scaling
 from msvm_select.settings import Settings
 from msvm_select.solution import Solution
 from msvm_select.solvers import SOLVERS
@@ -81,16 +81,11 @@ class Chain:
     def _solved(
         self, solver: Solver, dual: Dual, last: Solution | None, certain: bool
     ) -> Solution:
-        """Trained, or the last solution itself where no larger C can change it.
-
-        When no alpha reaches C, the box does not bind and the optimum is that of every
-        larger C. Its certificate is taken again: sum xi, now weighed by a larger C, may
-        have been small enough only for the last one.
-        """
-        if certain and last is not None and last.converged and last.hard_margin:
-            last = replace(last, dual=dual, work=Work())
-            if last.gap <= solver.gap:
-                return last
+        """Trained, or the last solution itself where no larger C can change it."""
+        if certain and last is not None and last.hard_margin:
+            if same := last.at(dual, solver.gap):
+                return same
+            last = replace(last, dual=dual)  # a start that no solver scales by C
         return solver.solve(dual, start=last)
 
     def _scored(
@@ -98,18 +93,21 @@ class Chain:
     ) -> Row:
         """The row; ``carries`` holds what each criterion keeps for the next C."""
         columns = measured(solution)
-        reasons = [reason for reason in (warning, solution.reason) if reason]
-        columns["status_reason"] = "; ".join(reasons)
+        reasons = [warning, solution.reason]
         cell = Cell(self.data, self.scaling, self.kernel, solver, solution)
         for i, criterion in enumerate(self.criteria):
             try:
                 score = criterion.score(cell, carries[i])
             except (SolverError, KernelError) as error:
                 columns["status"] = "failed"
-                columns["status_reason"] = f"{self.settings.criteria[i]}: {error}"
+                reasons.append(f"{self.settings.criteria[i]}: {error}")
                 break
             carries[i] = score.carry if self.settings.warm_start else None
             columns |= score.columns
+            if score.notes:
+                columns["status"] = "not_converged"
+                reasons += score.notes
+        columns["status_reason"] = "; ".join(reason for reason in reasons if reason)
         return self._row(solution.dual.C, **columns)
 
     def _failed(self, C: float, reason: str) -> Row:

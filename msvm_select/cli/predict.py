@@ -1,0 +1,112 @@
+"""``msvm-select predict MODEL DATA``: classify samples by a model of ``fit``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from msvm_select.cli.options import data_argument, data_options, read_options, said
+
+if TYPE_CHECKING:
+    from msvm_select.model import Predictions
+
+FORMATS = ("csv", "tsv", "json", "ndjson")
+HELP = {
+    "target": "The class column, if there is one, to count the errors. Default: the "
+    "one of the name that the model was trained on.",
+    "id_column": "A column to put before the predictions. Default: the one of the "
+    "name that the model was trained with.",
+    "missing": "Missing values: refuse them, leave their rows out, or fill in the "
+    "means of the training data. Default: error, or mean if the model was trained so.",
+}
+
+
+@click.command("predict")
+@click.argument("model")
+@data_argument
+@click.option("--scores", is_flag=True, help="Also h_k, in one column a class.")
+@click.option("-o", "--output", metavar="FILE", help="Write there, not to stdout.")
+@click.option(
+    "--format",
+    type=click.Choice(FORMATS),
+    help="Default: by the ending of the -o file, else csv.",
+)
+@data_options
+@click.option("-q", "--quiet", is_flag=True, help="Nothing on stderr but errors.")
+def command(
+    model: str,
+    data: str,
+    scores: bool,
+    output: str | None,
+    format: str | None,
+    quiet: bool,
+    **options: Any,
+) -> None:
+    """Write the class that MODEL gives to each row of DATA, in their order.
+
+    \b
+    msvm-select predict iris.json new.csv
+    msvm-select predict iris.json new.csv --scores -o predicted.csv
+    cat new.csv | msvm-select predict iris.npz - --format ndjson
+
+    The columns are found by name, as the model was trained on them; DATA may also have
+    the class, and the errors are then counted on stderr. The class is that of the
+    largest output h_k; an exact tie gives `?`.
+    """
+    from msvm_select.dataset import read_features
+    from msvm_select.model import load_model, predictions
+    from msvm_select.report.formats import write_whole
+    from msvm_select.settings.config import READING
+
+    format = _chosen_format(format, output)
+    trained = load_model(model)
+    reading = {name: v for name, v in said(options, READING).items() if v}
+    samples = read_features(data, trained.columns, read_options(**reading))
+    found = predictions(trained, samples)
+    text = found.render(format, scores)
+    if not quiet:
+        for note in (*samples.notes, *found.notes):
+            click.echo(f"Note: {note}", err=True)
+    if output is None:
+        click.echo(text, nl=False)
+    else:
+        write_whole(output, text)
+    if not quiet:
+        _conclude(found, output)
+
+
+def _conclude(found: Predictions, output: str | None) -> None:
+    """On stderr: the errors, where the classes are known, and where the labels went."""
+    wrong, m = found.wrong, len(found.labels)
+    if wrong is not None:
+        click.echo(f"{wrong} of {m} wrong ({100.0 * wrong / m:.1f} %)", err=True)
+    if output is not None:
+        click.echo(f"Written: {output}", err=True)
+
+
+def _chosen_format(format: str | None, output: str | None) -> str:
+    """What was asked for, else by the ending of the file, else csv."""
+    from msvm_select.errors import SettingsError
+    from msvm_select.report.formats import check_writable, format_of
+
+    if output is not None:
+        check_writable(output)
+        format = format or format_of(output)
+    if format is not None and format not in FORMATS:
+        raise SettingsError(
+            f"{output}: predictions are written as {', '.join(FORMATS)}; name the file "
+            "so, or give --format."
+        )
+    return format or "csv"
+
+
+def _for_predicting(params: list[click.Parameter]) -> list[click.Parameter]:
+    """The options with their meaning here; the model itself knows what is one-hot."""
+    for param in params:
+        if isinstance(param, click.Option) and param.name in HELP:
+            param.help = HELP[param.name]
+    return [param for param in params if param.name != "one_hot"]
+
+
+command.params = _for_predicting(command.params)

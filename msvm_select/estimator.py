@@ -1,0 +1,151 @@
+"""The machine as a scikit-learn classifier; extra ``msvm-select[sklearn]``."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+try:
+    from sklearn.base import BaseEstimator, ClassifierMixin
+    from sklearn.exceptions import ConvergenceWarning
+    from sklearn.utils.multiclass import check_classification_targets
+    from sklearn.utils.validation import check_is_fitted, validate_data
+except ImportError as error:
+    raise ImportError(
+        "msvm_select.estimator needs scikit-learn: pip install 'msvm-select[sklearn]'"
+    ) from error
+
+from msvm_select.errors import DataError, KernelError, SettingsError
+from msvm_select.model import Model, fit
+from msvm_select.records import Dataset, Floats
+from msvm_select.settings import default_gamma
+
+USED = {
+    "rbf": ("gamma",),
+    "polynomial": ("gamma", "degree", "coef0"),
+    "sigmoid": ("gamma", "coef0"),
+}
+
+
+# scikit-learn ships no types, so its bases count as Any.
+class MSVMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """The multi-class machine of Weston and Watkins, trained to a certified optimum.
+
+    min 1/2 sum_k ||w_k||^2 + C sum_i sum_{k != y_i} xi_ik
+    s.t. h_{y_i}(x_i) - h_k(x_i) >= 1 - xi_ik, xi_ik >= 0.
+
+    With two classes it is the ordinary SVM at 2C. Nothing is scaled here: put a
+    StandardScaler before it in a Pipeline.
+
+    Parameters
+    ----------
+    C : the weight of the slacks.
+    kernel : "linear", "polynomial", "rbf", "sigmoid" or "precomputed".
+    gamma : a number; "scale" for 1 / (features x variance); None for the default of
+        the kernel, which is the same but for the polynomial, where it is 1.
+    degree, coef0 : the polynomial is (gamma x.z + coef0)^degree; the sigmoid has coef0.
+    solver : "exact", "smo", "osqp" or "qp".
+    tol : the relative duality gap to train to; a ConvergenceWarning if it is not met.
+    allow_indefinite : train on a Gram matrix that fails Mercer's test.
+
+    Attributes
+    ----------
+    classes_ : (Q,) the classes, sorted.
+    model_ : the trained Model, with its certificate.
+    support_ : (n_sv,) the positions of the support vectors.
+    n_features_in_, feature_names_in_ : as everywhere in scikit-learn.
+    """
+
+    def __init__(
+        self,
+        C: float = 1.0,
+        kernel: str = "rbf",
+        *,
+        gamma: float | str | None = "scale",
+        degree: float = 3,
+        coef0: float = 0.0,
+        solver: str = "exact",
+        tol: float = 1e-8,
+        allow_indefinite: bool = False,
+    ) -> None:
+        """Keep the parameters; they are checked by ``fit``."""
+        self.C = C
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.solver = solver
+        self.tol = tol
+        self.allow_indefinite = allow_indefinite
+
+    def __sklearn_tags__(self) -> Any:
+        """A precomputed kernel is split along both axes."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = self.kernel == "precomputed"
+        return tags
+
+    def fit(self, X: ArrayLike, y: ArrayLike) -> MSVMClassifier:
+        """Train on X (m, n) and y (m,)."""
+        self.model_ = self._trained(self._dataset(X, y))
+        self.support_ = self.model_.support
+        certificate = self.model_.certificate
+        if not certificate.converged:
+            warnings.warn(certificate.reason, ConvergenceWarning, stacklevel=2)
+        return self
+
+    def decision_function(self, X: ArrayLike) -> Floats:
+        """h_k(x) (p, Q); for two classes h_1(x) - h_0(x), of shape (p,)."""
+        h = self._outputs(X)
+        return h[:, 1] - h[:, 0] if self.classes_.size == 2 else h
+
+    def predict(self, X: ArrayLike) -> NDArray[Any]:
+        """The class (p,) of the largest h_k, the first of them in an exact tie."""
+        best = self._outputs(X).argmax(axis=1)
+        labels: NDArray[Any] = self.classes_[best]
+        return labels
+
+    def _dataset(self, X: ArrayLike, y: ArrayLike) -> Dataset:
+        """What scikit-learn's checks leave of X and y; the classes as 0, 1, ..."""
+        samples, targets = validate_data(self, X, y, dtype=np.float64)
+        check_classification_targets(targets)
+        self.classes_, codes = np.unique(targets, return_inverse=True)
+        if self.classes_.size < 2:
+            raise ValueError(
+                f"The data have the one class {self.classes_[0]!r}; two classes are "
+                "needed at least."
+            )
+        n = samples.shape[1]
+        names = getattr(self, "feature_names_in_", [f"x{j + 1}" for j in range(n)])
+        classes = tuple(map(str, range(self.classes_.size)))
+        return Dataset(samples, codes.astype(np.int64), classes, tuple(names))
+
+    def _outputs(self, X: ArrayLike) -> Floats:
+        check_is_fitted(self)
+        samples = validate_data(self, X, dtype=np.float64, reset=False)
+        try:
+            return self.model_.outputs(samples)
+        except DataError as error:
+            raise ValueError(str(error)) from error
+
+    def _trained(self, data: Dataset) -> Model:
+        """The model; errors as the kind that scikit-learn raises."""
+        used = USED.get(self.kernel, ())
+        given = {name: getattr(self, name) for name in used}
+        if given.get("gamma") == "scale":
+            given["gamma"] = default_gamma(data.X)
+        try:
+            return fit(
+                data,
+                kernel=self.kernel,
+                C=self.C,
+                **given,
+                scale="none",
+                solver=self.solver,
+                gap=self.tol,
+                allow_indefinite=self.allow_indefinite,
+            )
+        except (DataError, KernelError, SettingsError) as error:
+            raise ValueError(str(error)) from error

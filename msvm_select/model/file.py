@@ -1,0 +1,191 @@
+"""Model <-> file: JSON or npz, written whole, checked when read; never a pickle.
+
+Both hold the same: the numbers of the machine as arrays, and about it whatever JSON
+knows. The JSON file is one object with a line for each of its entries; the npz file has
+the arrays under their names, and the rest as a JSON text under ``meta``.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import math
+import zipfile
+import zlib
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from msvm_select.dataset.columns import restored, stored
+from msvm_select.errors import DataError, SettingsError
+from msvm_select.kernels import KERNELS
+from msvm_select.model.model import Certificate, Model, Training
+from msvm_select.records import Floats, Scaling
+from msvm_select.report.formats import check_writable, write_whole
+from msvm_select.suggest import did_you_mean
+
+FORMAT = "msvm-select model"
+FORMAT_VERSION = 1
+ENDINGS = (".json", ".npz")
+ARRAYS = ("fill", "shift", "scale", "support", "Z", "tau", "b")
+ZIP = b"PK"
+DAMAGE = (KeyError, TypeError, ValueError, AttributeError, SettingsError)
+
+
+def check_model_path(path: str | Path) -> None:
+    """Refuse, before training, a path that no model could be saved to."""
+    if Path(path).suffix.lower() not in ENDINGS:
+        raise SettingsError(f"{path}: a model is a .json or a .npz file.")
+    check_writable(path)
+
+
+def save_model(model: Model, path: str | Path) -> None:
+    """Write the model whole, as .json or .npz by the ending of ``path``."""
+    check_model_path(path)
+    meta, arrays = _meta(model), _arrays(model)
+    if Path(path).suffix.lower() == ".npz":
+        packed = io.BytesIO()
+        np.savez(packed, allow_pickle=False, meta=np.array(json.dumps(meta)), **arrays)
+        write_whole(path, packed.getvalue())
+        return
+    entries = {**meta, **{name: _plain(array) for name, array in arrays.items()}}
+    lines = (f"{json.dumps(name)}: {_json(value)}" for name, value in entries.items())
+    write_whole(path, "{\n" + ",\n".join(lines) + "\n}\n")
+
+
+def load_model(path: str | Path) -> Model:
+    """The model in a file that ``save_model`` wrote; a DataError for any other."""
+    data = _bytes(Path(path))
+    meta, arrays = (_from_npz if data.startswith(ZIP) else _from_json)(path, data)
+    if not isinstance(meta, dict) or meta.get("format") != FORMAT:
+        raise DataError(f"{path} is no model file: msvm-select fit writes one.")
+    version = meta.get("format_version")
+    if isinstance(version, int) and version > FORMAT_VERSION:
+        raise DataError(
+            f"{path} has the model format {version}, and this program reads "
+            f"{FORMAT_VERSION}: update msvm-select, or fit the model again."
+        )
+    try:
+        model = _model(meta, arrays or meta)
+        _check(model)
+    except DAMAGE as error:
+        what = f"no entry {error}" if isinstance(error, KeyError) else error
+        raise DataError(f"{path} is a damaged model file: {what}.") from None
+    return model
+
+
+def _meta(model: Model) -> dict[str, Any]:
+    """What is known of the model but its arrays; only what JSON knows."""
+    return {
+        "format": FORMAT,
+        "format_version": FORMAT_VERSION,
+        "versions": model.versions,
+        "kernel": {"name": model.kernel.name, **model.kernel.parameters},
+        "C": model.C,
+        "classes": list(model.classes),
+        "training": asdict(model.training),
+        "certificate": {k: _finite(v) for k, v in asdict(model.certificate).items()},
+        "columns": stored(model.columns),
+        "scaling": model.scaling.kind,
+    }
+
+
+def _arrays(model: Model) -> dict[str, NDArray[Any]]:
+    """The arrays by name: those of the scaling, then the model's own."""
+    held = [getattr(model.scaling, name) for name in ARRAYS[:3]]
+    held += [getattr(model, name) for name in ARRAYS[3:]]
+    return dict(zip(ARRAYS, held, strict=True))
+
+
+def _model(meta: Mapping[str, Any], arrays: Mapping[str, Any]) -> Model:
+    """The model of what a file holds; one of DAMAGE where that is not whole."""
+    kernel = dict(meta["kernel"])
+    certificate: dict[str, Any] = {
+        name: math.nan if value is None else value
+        for name, value in meta["certificate"].items()
+    }
+    numbers = {name: np.asarray(arrays[name], dtype=np.float64) for name in ARRAYS}
+    setting = KERNELS[kernel.pop("name")](**kernel)
+    wide, b = numbers["fill"].size if setting.is_vector_kernel else 0, numbers["b"]
+    return Model(
+        kernel=setting,
+        C=float(meta["C"]),
+        classes=tuple(str(name) for name in meta["classes"]),
+        columns=restored(meta["columns"]),
+        scaling=Scaling(meta["scaling"], *(numbers[name] for name in ARRAYS[:3])),
+        support=np.asarray(arrays["support"], dtype=np.int64),
+        Z=_table(numbers["Z"], wide),
+        tau=_table(numbers["tau"], b.size),
+        b=np.where(np.isnan(b), -np.inf, b),
+        certificate=Certificate(**certificate),
+        training=Training(**meta["training"]),
+        versions=dict(meta["versions"]),
+    )
+
+
+def _table(array: Floats, width: int) -> Floats:
+    """The array, with the width that JSON loses where there are no rows."""
+    return array.reshape(0, width) if array.shape == (0,) else array
+
+
+def _check(model: Model) -> None:
+    """Arrays that fit each other and are finite; ValueError where they do not."""
+    n, s, Q = len(model.columns.features), model.support.size, len(model.classes)
+    wide = n if model.kernel.is_vector_kernel else 0
+    shapes = ((n,), (n,), (n,), (s,), (s, wide), (s, Q), (Q,))
+    for (name, array), shape in zip(_arrays(model).items(), shapes, strict=True):
+        if array.shape != shape:
+            raise ValueError(f"{name} has the shape {array.shape} and not {shape}")
+        if not np.isfinite(array[array != -np.inf] if name == "b" else array).all():
+            raise ValueError(f"{name} has values that are not finite")
+    if Q < 2 or len(set(model.classes)) < Q:
+        raise ValueError("its classes are not two or more different ones")
+    far = model.support.max(initial=0) >= n or model.support.min(initial=0) < 0
+    if far and not model.kernel.is_vector_kernel:
+        raise ValueError("support points to columns that there are not")
+
+
+def _from_json(path: str | Path, data: bytes) -> tuple[Any, None]:
+    try:
+        return json.loads(data), None
+    except (ValueError, RecursionError):
+        raise DataError(
+            f"{path} is no model file, or not a whole one: it is not JSON."
+        ) from None
+
+
+def _from_npz(path: str | Path, data: bytes) -> tuple[Any, dict[str, NDArray[Any]]]:
+    try:
+        with np.load(io.BytesIO(data), allow_pickle=False) as packed:
+            arrays = {name: packed[name] for name in packed.files}
+        return json.loads(arrays.pop("meta").item()), arrays
+    except (*DAMAGE, zipfile.BadZipFile, zlib.error, EOFError, OSError):
+        raise DataError(
+            f"{path} is no model file, or not a whole one: it is not npz with 'meta'."
+        ) from None
+
+
+def _bytes(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        near = [other.name for other in path.parent.glob("*") if other != path]
+        hint = did_you_mean(path.name, near)
+        raise DataError(f"{path}: {error.strerror}{hint}.") from None
+
+
+def _plain(array: NDArray[Any]) -> Any:
+    """Lists of numbers; None for the bias of a class without samples."""
+    return [_finite(x) if array.ndim == 1 else x for x in array.tolist()]
+
+
+def _finite(value: Any) -> Any:
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, allow_nan=False)

@@ -1,0 +1,151 @@
+"""One cell: data and settings -> a trained Model."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from msvm_select.errors import DataError, KernelError, SettingsError
+from msvm_select.kernels import Kernel, is_indefinite, smallest_eigenvalue
+from msvm_select.machines.weston_watkins import WestonWatkins
+from msvm_select.model.model import Certificate, Model, Training
+from msvm_select.records import Columns, Dataset, Floats, Gram, Scaling
+from msvm_select.report.provenance import versions
+from msvm_select.settings import PARAMETERS, Settings, default_gamma, settings_from
+from msvm_select.settings.grids import GridLike
+from msvm_select.solution import Solution
+from msvm_select.sweep.chain import INDEFINITE, make_solver
+from msvm_select.sweep.progress import (
+    CellStarted,
+    GramTested,
+    Progress,
+    Started,
+    silent,
+)
+
+
+def fit(
+    data: Dataset,
+    *,
+    kernel: str = "rbf",
+    C: GridLike = 1.0,
+    gamma: GridLike | None = None,
+    sigma: GridLike | None = None,
+    degree: GridLike | None = None,
+    coef0: GridLike | None = None,
+    scale: str | None = None,
+    solver: str = "exact",
+    gap: float | None = None,
+    qp_backend: str | None = None,
+    allow_indefinite: bool = False,
+    progress: Progress = silent,
+) -> Model:
+    """Train the machine of Weston and Watkins at one C and one kernel setting.
+
+    The settings are those of ``run_sweep``, with the same defaults but C = 1; each has
+    one value. A machine that does not converge says so in its certificate.
+
+    >>> fit(load_csv("data/iris.csv"), C=1, gamma=0.25).save("iris.json")
+    """
+    settings = settings_from(
+        {
+            **{"kernel": kernel, "C": C, "gamma": gamma, "sigma": sigma},
+            **{"degree": degree, "coef0": coef0, "scale": scale, "solver": solver},
+            **{"gap": gap, "qp_backend": qp_backend},
+            "allow_indefinite": allow_indefinite,
+        }
+    )
+    return fit_settings(data, settings, progress)
+
+
+def fit_settings(
+    data: Dataset, settings: Settings, progress: Progress = silent
+) -> Model:
+    """The machine of the only cell that ``settings`` have."""
+    _check_single(settings)
+    if np.unique(data.y).size < 2:
+        raise DataError(f"{data.name} has no two classes to tell apart.")
+    scaling = Scaling.fit(data.X, settings.scale)
+    X = scaling.apply(data.X)
+    (kernel,) = settings.kernels(default_gamma(X))
+    solver = make_solver(settings)
+    m, n = data.X.shape
+    progress(Started(data.name, m, n, data.Q, 1, 1, solver=settings.solver))
+    gram = kernel.gram(X)
+    smallest = _tested(kernel, gram, settings.allow_indefinite, progress)
+    progress(CellStarted(kernel, settings.C[0]))
+    dual = WestonWatkins().dual(gram, data.y, data.Q, settings.C[0])
+    solution = solver.solve(dual)
+    return _model(data, scaling, X, kernel, solution, smallest, settings.solver)
+
+
+def _check_single(settings: Settings) -> None:
+    for name in ("kernel", "C", *PARAMETERS):
+        count = len(getattr(settings, name) or ())
+        if count > 1:
+            raise SettingsError(
+                f"{name} has {count} values, but fit trains one machine: give one "
+                "value, or let msvm-select sweep try them all."
+            )
+
+
+def _tested(kernel: Kernel, gram: Gram, allowed: bool, progress: Progress) -> float:
+    """The smallest eigenvalue of K; a KernelError where Mercer's test fails."""
+    smallest = smallest_eigenvalue(gram)
+    indefinite = is_indefinite(smallest, gram)
+    progress(GramTested(kernel, smallest, indefinite))
+    if indefinite and not allowed:
+        raise KernelError(
+            f"{kernel.name}: {INDEFINITE.format(smallest)}; allow_indefinite "
+            "(--allow-indefinite) trains it all the same."
+        )
+    return smallest
+
+
+def _model(
+    data: Dataset,
+    scaling: Scaling,
+    X: Floats,
+    kernel: Kernel,
+    solution: Solution,
+    smallest: float,
+    solver: str,
+) -> Model:
+    """What is to be kept of a trained machine."""
+    support = np.flatnonzero(solution.is_support_vector)
+    features = X if kernel.is_vector_kernel else X[:, :0]
+    target = data.target
+    return Model(
+        kernel=kernel,
+        C=solution.dual.C,
+        classes=data.classes,
+        columns=data.columns or Columns((*data.features, target), target),
+        scaling=scaling,
+        support=support,
+        Z=features[support],
+        tau=solution.tau[support],
+        b=solution.b,
+        certificate=_certificate(solution, smallest),
+        training=Training(
+            data=data.name,
+            m=data.m,
+            n_sv=solution.n_sv,
+            n_bounded=solution.n_bounded,
+            train_errors=solution.train_errors,
+            solver=solver,
+        ),
+        versions=versions(),
+    )
+
+
+def _certificate(solution: Solution, smallest: float) -> Certificate:
+    return Certificate(
+        converged=solution.converged,
+        reason=solution.reason,
+        gap=solution.gap,
+        kkt_violation=solution.kkt_violation,
+        flow_imbalance=solution.flow_imbalance,
+        b_unique=solution.b_unique,
+        dual_objective=solution.dual_objective,
+        smallest_eigenvalue=smallest,
+        indefinite=is_indefinite(smallest, solution.dual.gram),
+    )

@@ -1,0 +1,114 @@
+"""Samples that a model has classified -> csv, tsv, json or ndjson.
+
+The columns are the id, where there is one, ``predicted``, and for the scores h_k, one
+column a class. Floats are written as ``repr`` writes them; the output -inf of a class
+that had no samples is null, or an empty field.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from msvm_select.errors import SettingsError
+from msvm_select.model.model import TIE, Model
+from msvm_select.records import SCHEMA_VERSION, Dataset, Floats
+from msvm_select.suggest import listed
+
+PREDICTED = "predicted"
+DELIMITERS = {"csv": ",", "tsv": "\t"}
+
+
+@dataclass(frozen=True, eq=False)
+class Predictions:
+    """h (p, Q) and the labels (p,) that it stands for.
+
+    ``wrong`` counts those that differ from the classes of the data, where it has them.
+    """
+
+    name: str
+    classes: tuple[str, ...]
+    ids: tuple[str, ...] | None
+    id_column: str | None
+    h: Floats
+    labels: NDArray[np.str_]
+    wrong: int | None
+    notes: tuple[str, ...]
+
+    def render(self, format: str, scores: bool = False) -> str:
+        """All of it as text, with h_k where the scores are wanted."""
+        header = self._header(scores)
+        if format in DELIMITERS:
+            out = io.StringIO()
+            writer = csv.writer(out, delimiter=DELIMITERS[format], lineterminator="\n")
+            writer.writerow(header)
+            writer.writerows(self._rows(scores))
+            return out.getvalue()
+        rows = (dict(zip(header, row, strict=True)) for row in self._rows(scores))
+        if format == "ndjson":
+            return "".join(f"{_json(row)}\n" for row in rows)
+        about = {"schema_version": SCHEMA_VERSION, "data": self.name}
+        classes = {"classes": list(self.classes)}
+        lines = ",\n".join(f"  {_json(row)}" for row in rows)
+        return f'{_json({**about, **classes})[:-1]}, "rows": [\n{lines}\n]}}\n'
+
+    def _header(self, scores: bool) -> list[str]:
+        header = [] if self.id_column is None else [self.id_column]
+        header += [PREDICTED, *(self.classes if scores else ())]
+        double = [name for name, count in Counter(header).items() if count > 1]
+        if double:
+            raise SettingsError(
+                f"Two columns of the output would have the name {listed(double)}: "
+                "leave out --scores, or name another --id-column."
+            )
+        return header
+
+    def _rows(self, scores: bool) -> Iterator[list[str | float | None]]:
+        labels, ids = self.labels.tolist(), self.ids
+        for i, label in enumerate(labels):
+            row: list[str | float | None] = [] if ids is None else [ids[i]]
+            row.append(label)
+            if scores:
+                h = self.h[i].tolist()
+                row += [value if math.isfinite(value) else None for value in h]
+            yield row
+
+
+def predictions(model: Model, samples: Dataset) -> Predictions:
+    """The samples' classes; the errors too, where the samples have their own."""
+    h = model.outputs(samples)
+    labels = model.labels(h)
+    notes = []
+    ties = int((labels == TIE).sum()) if TIE not in model.classes else 0
+    if ties:
+        notes.append(f"exact ties, which give {TIE!r}: {ties}")
+    wrong = None
+    if samples.y.size:
+        wrong = int((np.array(samples.classes)[samples.y] != labels).sum())
+        strange = [name for name in samples.classes if name not in model.classes]
+        if strange:
+            notes.append(
+                f"classes that the model does not know, always wrong: {listed(strange)}"
+            )
+    return Predictions(
+        name=samples.name,
+        classes=model.classes,
+        ids=samples.ids,
+        id_column=samples.id_column,
+        h=h,
+        labels=labels,
+        wrong=wrong,
+        notes=tuple(notes),
+    )
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, allow_nan=False)

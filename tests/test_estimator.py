@@ -76,6 +76,14 @@ def test_in_a_pipeline_it_can_be_searched() -> None:
     assert set(search.best_params_) == set(grid)
 
 
+def test_numbers_of_numpy_are_numbers() -> None:
+    """Whatever the kind of a number that a grid search hands over."""
+    two = PROBLEMS["two"]
+    values = {"C": np.int64(2), "gamma": np.float32(0.5), "tol": np.float64(1e-8)}
+    model = MSVMClassifier(**values).fit(two.X, two.y).model_
+    assert (model.C, model.kernel.parameters) == (2.0, {"gamma": 0.5})
+
+
 def test_a_clone_has_the_same_parameters() -> None:
     """And is not fitted."""
     one = MSVMClassifier(C=3, kernel="polynomial", degree=2, tol=1e-6)

@@ -46,15 +46,25 @@ def fit(
 
     >>> fit(load_csv("data/iris.csv"), C=1, gamma=0.25).save("iris.json")
     """
-    settings = settings_from(
-        {
-            **{"kernel": kernel, "C": C, "gamma": gamma, "sigma": sigma},
-            **{"degree": degree, "coef0": coef0, "scale": scale, "solver": solver},
-            **{"gap": gap, "qp_backend": qp_backend},
-            "allow_indefinite": allow_indefinite,
-        }
-    )
-    return fit_settings(data, settings, progress)
+    values = {
+        "kernel": kernel,
+        "C": C,
+        "gamma": gamma,
+        "sigma": sigma,
+        "degree": degree,
+        "coef0": coef0,
+        "scale": scale,
+        "solver": solver,
+        "gap": gap,
+        "qp_backend": qp_backend,
+        "allow_indefinite": allow_indefinite,
+    }
+    # numpy's own scalars, as a grid search hands them over, are numbers like others
+    plain = {
+        name: value.item() if isinstance(value, np.generic) else value
+        for name, value in values.items()
+    }
+    return fit_settings(data, settings_from(plain), progress)
 
 
 def fit_settings(

@@ -185,6 +185,68 @@ class Work:
     seconds: float = 0.0
 
 
+ROADS = (
+    "not a support vector",
+    "decided by training margin",
+    "predicted",
+    "repaired",
+    "retrained",
+    "single in its class",
+)
+NOT_A_SV, BY_TRAINING, PREDICTED, REPAIRED, RETRAINED, SINGLE = range(len(ROADS))
+AMBIGUOUS = 1e-7
+
+
+@dataclass(frozen=True, eq=False)
+class LeftOut:
+    """Every sample judged by the machine trained without it.
+
+    margins (m, Q): h_{y_i} - h_k of that machine, inf at k = y_i; NaN where only the
+    answer is known (an error decided by its training margin). road: index into ROADS;
+    exchanges: active-set changes made; at_top: whether that machine has an alpha = C.
+    """
+
+    y: Ints
+    margins: Floats
+    road: Ints
+    exchanges: Ints
+    at_top: NDArray[np.bool_]
+
+    @cached_property
+    def margin(self) -> Floats:
+        """min_k of the margins."""
+        return np.asarray(self.margins.min(axis=1))
+
+    @cached_property
+    def wrong(self) -> NDArray[np.bool_]:
+        """Ties are errors, and so is what training already decided."""
+        return (self.road == BY_TRAINING) | ~(self.margin > 0.0)
+
+    @cached_property
+    def predicted(self) -> Ints:
+        """The class that each machine gives its left-out sample; -1 at a tie."""
+        m = self.y.size
+        first = np.where(np.isnan(self.margins), np.inf, self.margins).argmin(axis=1)
+        smallest = self.margins[np.arange(m), first]
+        tie = (self.margins == smallest[:, None]).sum(axis=1) > 1
+        answer = np.where(smallest > 0.0, self.y, np.where(tie, -1, first))
+        return np.asarray(np.where(smallest == 0.0, -1, answer))
+
+    @property
+    def errors(self) -> int:
+        """How many samples are wrong."""
+        return int(self.wrong.sum())
+
+    @property
+    def ambiguous(self) -> int:
+        """How many margins lie within 1e-7 of 0, where rounding decides."""
+        return int((np.abs(self.margin) < AMBIGUOUS).sum())
+
+    def count(self, *roads: int) -> int:
+        """How many samples went by one of these roads."""
+        return int(np.isin(self.road, roads).sum())
+
+
 @dataclass(frozen=True)
 class Row:
     """One cell of the ranked table: the output schema, version 1, in its order.

@@ -22,16 +22,18 @@ a cell on glass with 720 free variables takes some 10 ms.
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from typing import ClassVar
 
 import numpy as np
 
-from msvm_select.records import Dual
+from msvm_select.records import Dual, LeftOut
 from msvm_select.solution import Solution
 from msvm_select.solvers.base import Solver
 from msvm_select.solvers.cycles import cycle_steps
 from msvm_select.solvers.exchange import exchange
 from msvm_select.solvers.face import newton_on_face
+from msvm_select.solvers.leaving_out import leave_each_out
 from msvm_select.solvers.workbench import Training
 
 NEAR = 0.1  # gain of an arc at which the first cycle steps stop
@@ -59,6 +61,20 @@ class Exact(Solver):
             again = self._train(Training(dual, None))
             training = min(training, again, key=lambda t: t.gap)
         return training.result(self.gap, time.perf_counter() - began)
+
+    def leave_out(
+        self,
+        solution: Solution,
+        *,
+        every_margin: bool = False,
+        jobs: int = 1,
+        tell: Callable[[int, int], None] = lambda done, of: None,
+    ) -> LeftOut:
+        """Every sample judged by the machine without it; see ``leaving_out``."""
+        return leave_each_out(
+            solution, self._train, self.gap,
+            every_margin=every_margin, jobs=jobs, tell=tell,
+        )  # fmt: skip
 
     def _train(self, training: Training) -> Training:
         """Round after round, until the certificate holds."""

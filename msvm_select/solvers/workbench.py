@@ -92,6 +92,19 @@ class Training:
         self.steps = self.solves = 0
         self.certify()
 
+    @classmethod
+    def without(cls, full: Training, A: Floats, p: int, bench: Bench) -> Training:
+        """The training of ``full`` with the box of sample p shut, begun at A."""
+        self = cls.__new__(cls)
+        self.__dict__.update(full.__dict__)
+        self.bench = bench
+        self.box = full.box.copy()
+        self.box[p] = 0.0
+        self.problem = Problem(bench.sorted_gram, bench.y, full.dual.Q, self.box)
+        self.A, self.steps, self.solves = A, 0, 0
+        self.refresh()
+        return self
+
     def step(self, least: float, long_least: float, most: int) -> None:
         """Cycle steps on all samples."""
         made, _ = cycle_steps(

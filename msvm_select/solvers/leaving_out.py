@@ -1,0 +1,255 @@
+"""Exact leave-one-out of a trained machine: who is free, who is decided, who is solved.
+
+1. Not a support vector (alpha_p = 0): the machine stays, and its answer is that of
+   training; only where b is not unique the centre is taken again without p.
+2. sum_k alpha_pk m_pk <= 0: dropping p's loss can only lower this sum, so that some
+   margin stays <= 0. An error, no work. (With ``margins`` it is solved all the same.)
+3. The others are solved on the tableau (``tableau``, ``left_out``), in chunks of samples
+   whose columns of S fit into memory.
+4. What stays unsettled there (no tie between the classes, so that b is not unique; a
+   margin so small that rounding could turn it; a tableau too large or singular) is
+   trained without p from the full machine, the box of p shut.
+
+Settled answers are proven by the conditions of the reduced problem; retrained ones by
+their certificate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from msvm_select.errors import SolverError
+from msvm_select.flow import without
+from msvm_select.records import (
+    BY_TRAINING,
+    NOT_A_SV,
+    PREDICTED,
+    REPAIRED,
+    RETRAINED,
+    SINGLE,
+    Floats,
+    LeftOut,
+)
+from msvm_select.solution import Solution
+from msvm_select.solvers.cycles import certify
+from msvm_select.solvers.left_out import NEEDS_COLUMN, SETTLED, Table, leave_out
+from msvm_select.solvers.tableau import Tableau, build
+from msvm_select.solvers.workbench import Training
+
+Ints = NDArray[np.int64]
+Tell = Callable[[int, int], None]
+
+CHUNK = 256  # samples between two words of progress
+MOST_COLUMNS = 4096  # columns of S kept
+MOST_NUMBERS = 2e8  # of the tableau: beyond, every support vector is retrained
+SURE = 1e-6  # a margin below is retrained: the tableau has some nine digits
+
+
+def leave_each_out(
+    solution: Solution,
+    train: Callable[[Training], Training],
+    target: float,
+    *,
+    every_margin: bool = False,
+    jobs: int = 1,
+    tell: Tell = lambda done, of: None,
+) -> LeftOut:
+    """Every sample without itself, in the order of the data.
+
+    ``train`` brings a Training to its optimum; ``every_margin`` also solves what the
+    training margin decides; ``tell(done, of)`` hears how many are through.
+    """
+    work = _LeavingOut(solution, train, target)
+    asked = work.sort_out(every_margin)
+    for done in range(0, asked.size, CHUNK):
+        tell(done, asked.size)
+        work.settle(asked[done : done + CHUNK], jobs)
+    todo = work.unsettled(asked)
+    for done, p in enumerate(todo):
+        tell(asked.size - todo.size + done, asked.size)
+        work.retrain(int(p))
+    tell(asked.size, asked.size)
+    return work.in_order()
+
+
+class _LeavingOut:
+    """The class-sorted machine and the answers as they come."""
+
+    def __init__(
+        self, solution: Solution, train: Callable[[Training], Training], target: float
+    ) -> None:
+        self.full = Training(solution.dual, solution)
+        self.train, self.target = train, target
+        self.bench, self.C = self.full.bench, solution.dual.C
+        # F and b of the solution itself, not their recomputation
+        self.full.F = np.ascontiguousarray(solution.F[self.bench.order].T)
+        self.b = solution.b
+        self.unique = solution.b_unique
+        m, Q = solution.dual.m, solution.dual.Q
+        self.y = self.bench.y
+        self.margins = np.full((m, Q), np.nan)
+        self.road = np.full(m, RETRAINED)
+        self.exchanges = np.zeros(m, np.int64)
+        self.at_top = np.zeros(m, bool)
+        self.scratch = replace(self.bench, n=0)
+        self.scratch.make_room(0, Q)
+        self.present = np.bincount(self.y, minlength=Q) > 0
+        self.tableau: Tableau | None = None
+        self.columns: _Columns | None = None
+
+    def sort_out(self, every_margin: bool) -> Ints:
+        """Answer what needs no work; -> the samples that do."""
+        A, F, y = self.full.A, self.full.F, self.y
+        at = np.arange(y.size)
+        h = F + self.b[:, None]
+        m = h[y, at] - h
+        m[y, at] = np.inf
+        supports = A.max(axis=0) > 0.0
+        alone = np.bincount(y, minlength=A.shape[0])[y] == 1
+        weighed = (A * np.where(A > 0.0, m, 0.0)).sum(axis=0)
+        decided = supports & (weighed <= 0.0)
+        self.road[~supports] = NOT_A_SV
+        self.margins[~supports] = m.T[~supports]
+        self.at_top[~supports] = bool((A >= self.C).any())
+        if not self.unique:
+            for p in np.flatnonzero(~supports & ~alone):
+                self._centre_without(int(p))
+        self.road[decided] = BY_TRAINING
+        self.road[alone] = SINGLE
+        self.margins[alone] = -np.inf
+        self.margins[at, y] = np.inf
+        self.decided = decided & ~alone
+        asked = supports & ~alone
+        return np.flatnonzero(asked if every_margin else asked & ~decided)
+
+    def _centre_without(self, p: int) -> None:
+        """The machine stays, but the interval of its biases may be wider without p."""
+        box = self.full.box.copy()
+        box[p] = 0.0
+        _, _, b = certify(self.full.A, self.full.F, self.bench.offsets, box)
+        self._answer(p, self.full.F[:, p] + b)
+
+    def _answer(self, p: int, h: Floats) -> None:
+        """The margins from the outputs h (Q,); an absent class has none."""
+        self.margins[p] = h[self.y[p]] - h
+        self.margins[p, self.y[p]] = np.inf
+
+    def settle(self, samples: Ints, jobs: int) -> None:
+        """On the tableau, where there is one."""
+        if self.columns is None and not self._build(samples):
+            return
+        assert self.columns is not None
+        parts = np.array_split(samples, max(1, min(jobs, samples.size // 8)))
+        while any(part.size for part in parts):
+            if len(parts) == 1:
+                parts = [self._pass(parts[0])]
+            else:
+                with ThreadPoolExecutor(len(parts)) as pool:
+                    parts = list(pool.map(self._pass, parts))
+            self.columns.make_needed()
+        self.columns.forget()
+
+    def _build(self, samples: Ints) -> bool:
+        """Make the tableau at the first call; whether there is one."""
+        if self.tableau is None and samples.size:
+            free = self.full.n_free
+            if free * self.full.A.size > MOST_NUMBERS:
+                return False
+            diagonal = self.bench.sorted_gram.diagonal
+            self.tableau = build(
+                self.full.K, self.full.Z, self.y, float(diagonal.max()),
+                self.full.A, self.full.F, self.b, self.C,
+            )  # fmt: skip
+            if self.tableau is not None:
+                self.columns = _Columns(self.tableau)
+        return self.columns is not None
+
+    def _pass(self, samples: Ints) -> Ints:
+        """Try each sample; -> those that lack a column of S."""
+        t, columns = self.tableau, self.columns
+        assert t is not None
+        assert columns is not None
+        columns.need_shifts_of(samples)
+        small = 1e-9 * min(self.C, float(self.full.A.max()))
+        table = Table(
+            t.G, t.X, t.XT, columns.store, columns.at, t.alpha_M, t.alpha_N, t.r_N,
+            t.rows_M, t.cols_M, t.rows_N, t.cols_N, self.C, small,
+        )  # fmt: skip
+        margins = np.full((samples.size, self.present.size), np.inf)
+        exchanges, status = np.zeros((2, samples.size), np.int64)
+        at_top = np.zeros(samples.size, np.bool_)
+        leave_out(
+            table, self.y, self.present, samples,
+            margins, exchanges, at_top, status, columns.needed,
+        )  # fmt: skip
+        sure = (status == SETTLED) & (np.abs(margins.min(axis=1)) > SURE)
+        done = samples[sure]
+        margins[:, ~self.present] = np.inf
+        self.margins[done] = margins[sure]
+        self.margins[done, self.y[done]] = np.inf
+        self.exchanges[done], self.at_top[done] = exchanges[sure], at_top[sure]
+        road = np.where(exchanges[sure] == 0, PREDICTED, REPAIRED)
+        self.road[done] = np.where(self.decided[done], BY_TRAINING, road)
+        self.road[samples[status > NEEDS_COLUMN]] = RETRAINED
+        return samples[status == NEEDS_COLUMN]
+
+    def unsettled(self, asked: Ints) -> Ints:
+        """Which of those asked for have no margin yet."""
+        known = np.isfinite(self.margins[asked]).any(axis=1)
+        return np.asarray(asked[~known])
+
+    def retrain(self, p: int) -> None:
+        """Train without p from the full machine."""
+        A = without(self.full.A, self.y, self.C, p)
+        training = self.train(Training.without(self.full, A, p, self.scratch))
+        if training.gap > self.target:
+            raise SolverError(
+                f"without sample {int(self.bench.order[p]) + 1}, the relative gap "
+                f"stays at {training.gap:.2g}, above {self.target:.2g}"
+            )
+        self._answer(p, training.F[:, p] + training.b)
+        self.at_top[p] = bool((training.A[:, training.box > 0.0] >= self.C).any())
+        self.road[p] = BY_TRAINING if self.decided[p] else RETRAINED
+
+    def in_order(self) -> LeftOut:
+        """Back in the order of the data."""
+        back = np.argsort(self.bench.order)
+        return LeftOut(
+            self.y[back], self.margins[back], self.road[back],
+            self.exchanges[back], self.at_top[back],
+        )  # fmt: skip
+
+
+class _Columns:
+    """The columns of S made so far: ``store[at[v]]`` is that of variable v."""
+
+    def __init__(self, tableau: Tableau) -> None:
+        self.tableau = tableau
+        s = tableau.alpha_N.size
+        self.store = np.empty((0, s))
+        self.at = np.full(s, -1)
+        self.needed = np.zeros(s, np.bool_)
+
+    def need_shifts_of(self, samples: Ints) -> None:
+        """The variables that leaving these samples out will shift."""
+        t = self.tableau
+        self.needed |= (t.alpha_N > 0.0) & np.isin(t.rows_N, samples)
+        self.make_needed()
+
+    def make_needed(self) -> None:
+        """Make what was found missing."""
+        wanted = np.flatnonzero(self.needed & (self.at < 0))
+        if wanted.size:
+            self.at[wanted] = self.store.shape[0] + np.arange(wanted.size)
+            self.store = np.vstack([self.store, self.tableau.columns(wanted)])
+        self.needed[:] = False
+
+    def forget(self) -> None:
+        """Let go of all where they have grown too many."""
+        if self.store.shape[0] > MOST_COLUMNS:
+            self.store, self.at[:] = self.store[:0], -1

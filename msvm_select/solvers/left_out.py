@@ -1,0 +1,594 @@
+"""Exchanges on the tableau: the optimum without one sample, some microseconds each.
+
+See ``tableau`` for G, X, S.  A *state* is which variables of M are held at a bound by a
+force, which of N are shifted until r = 0 (moving), and which shifts are given (moved).
+Forces f and shifts d solve the small system
+
+    [ G_JJ  -X_J  ] [f]   [ target - alpha ]
+    [ -X_J' -S_JJ ] [d] = [ -r             ],
+
+and everything else follows by G, X and S.  Two roads to the right state:
+
+*All at once* (``_exchange``): put every wrong variable right, solve again.  Two to four
+turns where it works; where it does not, the number of wrong ones shows it at once.
+
+*Let down* (``_let_down``): alpha_p goes from its value to 0 along lambda in [0, 1].
+The solution is affine in lambda until one variable comes to its bound; that one is
+exchanged, and on.  Every point of the path is an optimum, so it cannot run away.  Where
+the variable that leaves was the last free tie between two groups of classes, the system
+without it is singular: alpha stands still while the biases slide, until another variable
+takes the tie over.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from msvm_select.records import Floats
+
+SETTLED, NEEDS_COLUMN, UNSETTLED = 0, 1, 2
+MOST_TURNS = 8  # of the exchange of all
+MOST_STOPS = 200  # of the path
+LARGEST = 96  # unknowns of a small system
+PROOF = 10.0  # what is proven may break its bound by so many times SLACK
+SLACK = 1e-9  # of r, and of alpha by its scale, that counts as on the bound
+DEAD = 1e-10  # a pivot below it, by the diagonal's scale, is zero
+
+
+class Table(NamedTuple):
+    """The tableau as the kernels see it."""
+
+    G: Floats
+    X: Floats
+    XT: Floats
+    S: Floats
+    column: NDArray[np.int64]
+    alpha_M: Floats
+    alpha_N: Floats
+    r_N: Floats
+    rows_M: NDArray[np.int64]
+    cols_M: NDArray[np.int64]
+    rows_N: NDArray[np.int64]
+    cols_N: NDArray[np.int64]
+    C: float
+    small: float
+
+
+class State(NamedTuple):
+    """Which variable is where; ``sizes``: the numbers of held and of moving ones."""
+
+    held: NDArray[np.bool_]
+    target: Floats
+    moving: NDArray[np.bool_]
+    moved: Floats
+    frozen_M: NDArray[np.bool_]
+    frozen_N: NDArray[np.bool_]
+    at_M: NDArray[np.int64]
+    at_N: NDArray[np.int64]
+    sizes: NDArray[np.int64]
+    base_a: Floats
+    base_r: Floats
+    slope_a: Floats
+    slope_r: Floats
+
+
+@njit(cache=True, nogil=True)
+def _solve_small(M, x, size):  # type: ignore[no-untyped-def]
+    """x <- M^-1 x (two right-hand sides); whether every pivot was sound."""
+    largest = 0.0
+    for i in range(size):
+        largest = max(largest, abs(M[i, i]))
+    for c in range(size):
+        at, best = c, abs(M[c, c])
+        for i in range(c + 1, size):
+            if abs(M[i, c]) > best:
+                at, best = i, abs(M[i, c])
+        if best <= DEAD * largest:
+            return False
+        if at != c:
+            for j in range(c, size):
+                M[c, j], M[at, j] = M[at, j], M[c, j]
+            for e in range(2):
+                x[e, c], x[e, at] = x[e, at], x[e, c]
+        for i in range(c + 1, size):
+            f = M[i, c] / M[c, c]
+            if f != 0.0:
+                for j in range(c + 1, size):
+                    M[i, j] -= f * M[c, j]
+                x[0, i] -= f * x[0, c]
+                x[1, i] -= f * x[1, c]
+    for c in range(size - 1, -1, -1):
+        for e in range(2):
+            s = x[e, c]
+            for j in range(c + 1, size):
+                s -= M[c, j] * x[e, j]
+            x[e, c] = s / M[c, c]
+    return True
+
+
+@njit(cache=True, nogil=True, fastmath={"contract"})
+def _add(out, factor, row):  # type: ignore[no-untyped-def]
+    """out += factor * row, without a temporary."""
+    for i in range(out.size):
+        out[i] += factor * row[i]
+
+
+@njit(cache=True, nogil=True)
+def _begin(T, st, p):  # type: ignore[no-untyped-def]
+    """The state in which sample p, and nothing else, is asked to go to 0."""
+    st.held[:], st.moving[:], st.moved[:], st.target[:] = False, False, 0.0, 0.0
+    for v in range(T.alpha_M.size):
+        st.frozen_M[v] = T.rows_M[v] == p
+        st.held[v] = st.frozen_M[v]
+    for v in range(T.alpha_N.size):
+        st.frozen_N[v] = T.rows_N[v] == p
+        if st.frozen_N[v]:
+            st.moved[v] = -T.alpha_N[v]
+
+
+@njit(cache=True, nogil=True)
+def _list(T, st, needed):  # type: ignore[no-untyped-def]
+    """List the unknowns; whether every column of S that they ask for is there."""
+    n_held, n_moving, whole = 0, 0, True
+    for v in range(T.alpha_M.size):
+        if st.held[v]:
+            st.at_M[n_held] = v
+            n_held += 1
+    for v in range(T.alpha_N.size):
+        if st.moving[v] or st.moved[v] != 0.0:
+            if st.moving[v]:
+                st.at_N[n_moving] = v
+                n_moving += 1
+            if T.column[v] < 0:
+                needed[v] = True
+                whole = False
+    st.sizes[0], st.sizes[1] = n_held, n_moving
+    return whole
+
+
+@njit(cache=True, nogil=True)
+def _bases(T, st):  # type: ignore[no-untyped-def]
+    """alpha_M and r_N with the given shifts: base + lambda slope, p's shifts in slope."""
+    st.base_a[:] = T.alpha_M
+    st.base_r[:] = T.r_N
+    st.slope_a[:] = 0.0
+    st.slope_r[:] = 0.0
+    for v in range(T.alpha_N.size):
+        d = st.moved[v]
+        if d != 0.0:
+            if st.frozen_N[v]:
+                _add(st.slope_a, -d, T.XT[v])
+                _add(st.slope_r, -d, T.S[T.column[v]])
+            else:
+                _add(st.base_a, -d, T.XT[v])
+                _add(st.base_r, -d, T.S[T.column[v]])
+
+
+@njit(cache=True, nogil=True)
+def _matrix(T, st, M):  # type: ignore[no-untyped-def]
+    """The small system's matrix."""
+    n_held, n_moving = st.sizes[0], st.sizes[1]
+    for i in range(n_held):
+        v = st.at_M[i]
+        for j in range(n_held):
+            M[i, j] = T.G[v, st.at_M[j]]
+        for j in range(n_moving):
+            M[i, n_held + j] = -T.XT[st.at_N[j], v]
+            M[n_held + j, i] = M[i, n_held + j]
+    for i in range(n_moving):
+        c = T.column[st.at_N[i]]
+        for j in range(n_moving):
+            M[n_held + i, n_held + j] = -T.S[c, st.at_N[j]]
+
+
+@njit(cache=True, nogil=True)
+def _unknowns(T, st, M, x):  # type: ignore[no-untyped-def]
+    """Forces and shifts x[0] + lambda x[1]; whether the system is regular."""
+    n_held, n_moving = st.sizes[0], st.sizes[1]
+    _matrix(T, st, M)
+    for i in range(n_held):
+        v = st.at_M[i]
+        if st.frozen_M[v]:  # to (1 - lambda) of its value
+            x[0, i] = T.alpha_M[v] - st.base_a[v]
+            x[1, i] = -T.alpha_M[v] - st.slope_a[v]
+        else:
+            x[0, i] = st.target[v] - st.base_a[v]
+            x[1, i] = -st.slope_a[v]
+    for i in range(n_moving):
+        v = st.at_N[i]
+        x[0, n_held + i] = -st.base_r[v]
+        x[1, n_held + i] = -st.slope_r[v]
+    return _solve_small(M, x, n_held + n_moving)
+
+
+@njit(cache=True, nogil=True)
+def _answer(T, st, x, a, r):  # type: ignore[no-untyped-def]
+    """Add to a and r what the forces and shifts x do to them."""
+    n_held, n_moving = st.sizes[0], st.sizes[1]
+    for j in range(n_held):
+        _add(a, x[j], T.G[st.at_M[j]])
+        _add(r, -x[j], T.X[st.at_M[j]])
+    for j in range(n_moving):
+        v = st.at_N[j]
+        _add(a, -x[n_held + j], T.XT[v])
+        _add(r, -x[n_held + j], T.S[T.column[v]])
+
+
+@njit(cache=True, nogil=True)
+def _put_right(T, st, x, a, r):  # type: ignore[no-untyped-def]
+    """Exchange every wrong variable of the state at lambda = 1; -> how many."""
+    n_held, n_moving = st.sizes[0], st.sizes[1]
+    C, wrong = T.C, 0
+    for v in range(T.alpha_M.size):
+        if not st.held[v] and (a[v] < -T.small or a[v] > C + T.small):
+            st.held[v], st.target[v] = True, 0.0 if a[v] < 0.0 else C
+            wrong += 1
+    for j in range(n_held):
+        v = st.at_M[j]
+        pull = x[j] if st.target[v] > 0.0 else -x[j]
+        if not st.frozen_M[v] and pull > SLACK:
+            st.held[v] = False
+            wrong += 1
+    for v in range(T.alpha_N.size):
+        if not st.moving[v] and not st.frozen_N[v]:
+            value = T.alpha_N[v] + st.moved[v]
+            if (value < C and r[v] > SLACK) or (value > 0.0 and r[v] < -SLACK):
+                st.moving[v], st.moved[v] = True, 0.0
+                wrong += 1
+    for j in range(n_moving):
+        v = st.at_N[j]
+        value = T.alpha_N[v] + x[n_held + j]
+        if value < -T.small or value > C + T.small:
+            st.moving[v] = False
+            st.moved[v] = (0.0 if value < 0.0 else C) - T.alpha_N[v]
+            wrong += 1
+    return wrong
+
+
+@njit(cache=True, nogil=True)
+def _proven(T, st, x, a, r):  # type: ignore[no-untyped-def]
+    """Whether every box and every sign holds: then this is the optimum without p."""
+    n_held, n_moving = st.sizes[0], st.sizes[1]
+    for v in range(T.alpha_M.size):
+        if not st.held[v] and (a[v] < -PROOF * T.small or a[v] > T.C + PROOF * T.small):
+            return False
+    for j in range(n_held):
+        v = st.at_M[j]
+        pull = x[j] if st.target[v] > 0.0 else -x[j]
+        if not st.frozen_M[v] and pull > PROOF * SLACK:
+            return False
+    for j in range(n_moving):
+        value = T.alpha_N[st.at_N[j]] + x[n_held + j]
+        if value < -PROOF * T.small or value > T.C + PROOF * T.small:
+            return False
+    for v in range(T.alpha_N.size):
+        if not st.moving[v] and not st.frozen_N[v]:
+            value = T.alpha_N[v] + st.moved[v]
+            if value < T.C and r[v] > PROOF * SLACK:
+                return False
+            if value > 0.0 and r[v] < -PROOF * SLACK:
+                return False
+    return True
+
+
+@njit(cache=True, nogil=True)
+def _tied(T, st, x, a, p, y, present):  # type: ignore[no-untyped-def]
+    """Whether the free variables tie all classes together: then b is unique."""
+    Q = present.size
+    group = np.arange(Q)
+    groups = 0
+    for k in range(Q):
+        if present[k]:
+            groups += 1
+    for v in range(T.alpha_M.size):
+        if not st.held[v] and T.small < a[v] < T.C - T.small:
+            groups -= _join(group, y[T.rows_M[v]], T.cols_M[v])
+    for j in range(st.sizes[1]):
+        v = st.at_N[j]
+        value = T.alpha_N[v] + x[st.sizes[0] + j]
+        if T.small < value < T.C - T.small:
+            groups -= _join(group, y[T.rows_N[v]], T.cols_N[v])
+    return groups == 1
+
+
+@njit(cache=True, nogil=True)
+def _join(group, a, b):  # type: ignore[no-untyped-def]
+    """Merge the groups of two classes; 1 if they were apart."""
+    if group[a] == group[b]:
+        return 0
+    old, new = group[a], group[b]
+    for k in range(group.size):
+        if group[k] == old:
+            group[k] = new
+    return 1
+
+
+@njit(cache=True, nogil=True)
+def _at_top(T, st):  # type: ignore[no-untyped-def]
+    """Whether some alpha of this machine is at C."""
+    for v in range(T.alpha_M.size):
+        if st.held[v] and st.target[v] > 0.0:
+            return True
+    for v in range(T.alpha_N.size):
+        if not st.moving[v] and T.alpha_N[v] + st.moved[v] >= T.C:
+            return True
+    return False
+
+
+@njit(cache=True, nogil=True)
+def _exchange(T, st, p, M, x, a, r, needed):  # type: ignore[no-untyped-def]
+    """All at once; -> (status, exchanges made). a and r hold the end."""
+    _begin(T, st, p)
+    made, last = 0, T.alpha_M.size + T.alpha_N.size
+    for _ in range(MOST_TURNS):
+        if not _list(T, st, needed):
+            return NEEDS_COLUMN, made
+        if st.sizes[0] + st.sizes[1] > LARGEST:
+            break
+        _bases(T, st)
+        if not _unknowns(T, st, M, x):
+            break
+        for j in range(st.sizes[0] + st.sizes[1]):
+            x[0, j] += x[1, j]
+        a[:] = st.base_a + st.slope_a
+        r[:] = st.base_r + st.slope_r
+        _answer(T, st, x[0], a, r)
+        wrong = _put_right(T, st, x[0], a, r)
+        if wrong == 0:
+            return SETTLED, made
+        made += wrong
+        if wrong >= last and wrong > 4:
+            break
+        last = wrong
+    return UNSETTLED, made
+
+
+@njit(cache=True, nogil=True)
+def _first_stop(T, st, now, x0, x1, a0, a1, r0, r1):  # type: ignore[no-untyped-def]
+    """The first lambda > now at which a variable meets its bound or its sign.
+
+    -> (lambda, kind 0: free of M, 1: held, 2: moving, 3: idle of N; index; upper?)
+    """
+    n_held, n_moving = st.sizes[0], st.sizes[1]
+    C, first, kind, at, upper = T.C, 1.0, -1, -1, False
+    for v in range(T.alpha_M.size):
+        if not st.held[v] and a1[v] != 0.0:
+            top = a1[v] > 0.0
+            meet = ((C if top else 0.0) - a0[v]) / a1[v]
+            if meet < first:
+                first, kind, at, upper = max(meet, now), 0, v, top
+    for j in range(n_held):
+        v = st.at_M[j]
+        if not st.frozen_M[v]:
+            fade = x1[j] if st.target[v] > 0.0 else -x1[j]
+            if fade > 0.0:
+                meet = -x0[j] / x1[j]
+                if meet < first:
+                    first, kind, at = max(meet, now), 1, v
+    for j in range(n_moving):
+        v, slope = st.at_N[j], x1[n_held + j]
+        if slope != 0.0:
+            top = slope > 0.0
+            meet = ((C if top else 0.0) - T.alpha_N[v] - x0[n_held + j]) / slope
+            if meet < first:
+                first, kind, at, upper = max(meet, now), 2, v, top
+    for v in range(T.alpha_N.size):
+        if not st.moving[v] and not st.frozen_N[v] and r1[v] != 0.0:
+            value = T.alpha_N[v] + st.moved[v]
+            if (r1[v] > 0.0 and value < C) or (r1[v] < 0.0 and value > 0.0):
+                meet = -r0[v] / r1[v]
+                if meet < first and (meet > now or abs(r0[v] + now * r1[v]) < 1e-6):
+                    first, kind, at = max(meet, now), 3, v
+    return first, kind, at, upper
+
+
+@njit(cache=True, nogil=True)
+def _take_over(T, st, now, kind, at, upper, M, x, x0, x1, a, r0, r1):  # type: ignore[no-untyped-def]
+    """Which variable ties the classes when (kind, at), at its bound, no longer can.
+
+    Its r leaves 0 by its legal sign, no alpha moves, and the first other variable whose
+    r or force comes to 0 is the one. -> (kind, index); kind -1 where there is none.
+    """
+    n_held, n_moving = st.sizes[0], st.sizes[1]
+    sign = -1.0 if upper else 1.0  # of the force on it: r = -force
+    _matrix(T, st, M)
+    x[:, : n_held + n_moving] = 0.0
+    r = np.zeros(T.alpha_N.size)
+    if kind == 0:
+        for i in range(n_held):
+            x[0, i] = -sign * T.G[st.at_M[i], at]
+        for i in range(n_moving):
+            x[0, n_held + i] = sign * T.X[at, st.at_N[i]]
+        r -= sign * T.X[at]
+    else:
+        for i in range(n_moving):
+            if st.at_N[i] == at:
+                x[0, n_held + i] = -sign
+    if not _solve_small(M, x, n_held + n_moving):
+        return -1, -1
+    _answer(T, st, x[0], a, r)
+    first, kind, found = 1e300, -1, -1
+    for j in range(n_held):
+        v = st.at_M[j]
+        if not st.frozen_M[v]:
+            fade = x[0, j] if st.target[v] > 0.0 else -x[0, j]
+            if fade > 1e-12:
+                meet = abs(x0[j] + now * x1[j]) / fade
+                if meet < first:
+                    first, kind, found = meet, 1, v
+    for v in range(T.alpha_N.size):
+        if not st.moving[v] and not st.frozen_N[v] and v != at:
+            value = T.alpha_N[v] + st.moved[v]
+            if (r[v] > 1e-12 and value < T.C) or (r[v] < -1e-12 and value > 0.0):
+                meet = abs((r0[v] + now * r1[v]) / r[v])
+                if meet < first:
+                    first, kind, found = meet, 3, v
+    return kind, found
+
+
+@njit(cache=True, nogil=True)
+def _give_way(T, st, now, kind, at, from_top, M, x, x0, x1, a, a0, a1):  # type: ignore[no-untyped-def]
+    """Which variable leaves when (kind, at) enters beside one that it depends on.
+
+    Duplicate samples: alpha flows from one to the other and nothing else changes, until
+    one is at its bound. -> (kind, index, upper?); kind -1 where there is none.
+    """
+    n_held, n_moving = st.sizes[0], st.sizes[1]
+    sign = -1.0 if from_top else 1.0
+    _matrix(T, st, M)
+    x[:, : n_held + n_moving] = 0.0
+    if kind == 3:
+        for i in range(n_held):
+            x[0, i] = sign * T.XT[at, st.at_M[i]]
+        for i in range(n_moving):
+            x[0, n_held + i] = sign * T.S[T.column[at], st.at_N[i]]
+        _add(a, -sign, T.XT[at])
+    else:
+        for i in range(n_held):
+            if st.at_M[i] == at:
+                x[0, i] = sign
+    if not _solve_small(M, x, n_held + n_moving):
+        return -1, -1, False
+    for j in range(n_held):
+        _add(a, x[0, j], T.G[st.at_M[j]])
+    for j in range(n_moving):
+        _add(a, -x[0, n_held + j], T.XT[st.at_N[j]])
+    first, found_kind, found, upper = T.C, kind, at, not from_top
+    for v in range(T.alpha_M.size):
+        if not st.held[v] and abs(a[v]) > 1e-9:
+            value = min(max(a0[v] + now * a1[v], 0.0), T.C)
+            meet = (T.C - value) / a[v] if a[v] > 0.0 else value / -a[v]
+            if meet < first:
+                first, found_kind, found, upper = meet, 0, v, a[v] > 0.0
+    for j in range(n_moving):
+        v, slope = st.at_N[j], x[0, n_held + j]
+        if abs(slope) > 1e-9:
+            value = T.alpha_N[v] + x0[n_held + j] + now * x1[n_held + j]
+            value = min(max(value, 0.0), T.C)
+            meet = (T.C - value) / slope if slope > 0.0 else value / -slope
+            if meet < first:
+                first, found_kind, found, upper = meet, 2, v, slope > 0.0
+    if found == at and found_kind == kind:  # it crosses its whole box by itself
+        found_kind = 2 if kind == 3 else 0
+    return found_kind, found, upper
+
+
+@njit(cache=True, nogil=True)
+def _turn(T, st, kind, at, upper):  # type: ignore[no-untyped-def]
+    """Exchange one variable."""
+    if kind == 0:
+        st.held[at], st.target[at] = True, T.C if upper else 0.0
+    elif kind == 1:
+        st.held[at] = False
+    elif kind == 2:
+        st.moving[at] = False
+        st.moved[at] = (T.C if upper else 0.0) - T.alpha_N[at]
+    else:
+        st.moving[at], st.moved[at] = True, 0.0
+
+
+@njit(cache=True, nogil=True)
+def _let_down(T, st, p, M, x, a, r, needed):  # type: ignore[no-untyped-def]
+    """Along the path; -> (status, exchanges made). a, r and x[0] hold the end."""
+    _begin(T, st, p)
+    a1, r1, scratch = np.empty_like(a), np.empty_like(r), np.empty_like(a)
+    now, made = 0.0, 0
+    if not _list(T, st, needed):
+        return NEEDS_COLUMN, made
+    _bases(T, st)
+    if st.sizes[0] > LARGEST or not _unknowns(T, st, M, x):
+        return UNSETTLED, made
+    while made < MOST_STOPS:
+        a[:], a1[:] = st.base_a, st.slope_a
+        r[:], r1[:] = st.base_r, st.slope_r
+        x0, x1 = x[0].copy(), x[1].copy()
+        _answer(T, st, x0, a, r)
+        _answer(T, st, x1, a1, r1)
+        stop, kind, at, upper = _first_stop(T, st, now, x0, x1, a, a1, r, r1)
+        if kind < 0:
+            _add(a, 1.0, a1)
+            _add(r, 1.0, r1)
+            x[0] = x0 + x1
+            return (SETTLED if _proven(T, st, x[0], a, r) else UNSETTLED), made
+        now = stop
+        made += 1
+        shifts = kind == 2 or (kind == 3 and st.moved[at] != 0.0)
+        before = T.alpha_N[at] + st.moved[at] if kind == 3 else 0.0
+        _turn(T, st, kind, at, upper)
+        if not _list(T, st, needed):
+            return NEEDS_COLUMN, made
+        if st.sizes[0] + st.sizes[1] > LARGEST:
+            return UNSETTLED, made
+        if shifts:
+            _bases(T, st)
+        if _unknowns(T, st, M, x):
+            continue
+        if kind == 0 or kind == 2:
+            _turn(T, st, 1 if kind == 0 else 3, at, upper)  # back, to see who takes over
+            _list(T, st, needed)
+            scratch[:] = 0.0
+            heir, found = _take_over(
+                T, st, now, kind, at, upper, M, x, x0, x1, scratch, r, r1
+            )
+            top = False
+        else:
+            was_up = st.target[at] > 0.0 if kind == 1 else before > 0.0
+            if kind == 1:
+                st.held[at] = True
+            else:
+                st.moving[at], st.moved[at] = False, before - T.alpha_N[at]
+            _list(T, st, needed)
+            scratch[:] = 0.0
+            heir, found, top = _give_way(
+                T, st, now, kind, at, was_up, M, x, x0, x1, scratch, a, a1
+            )
+        if heir < 0:
+            return UNSETTLED, made
+        _turn(T, st, kind, at, upper)
+        _turn(T, st, heir, found, top)
+        made += 1
+        if not _list(T, st, needed):
+            return NEEDS_COLUMN, made
+        _bases(T, st)
+        if st.sizes[0] + st.sizes[1] > LARGEST or not _unknowns(T, st, M, x):
+            return UNSETTLED, made
+    return UNSETTLED, made
+
+
+@njit(cache=True, nogil=True)
+def leave_out(T, y, present, samples, margins, exchanges, at_top, status, needed):  # type: ignore[no-untyped-def]
+    """Each listed sample without itself: margins h_y - h_k (p, Q), and how it went.
+
+    ``needed[v]`` is set where a column of S lacks; the caller makes it and calls again.
+    A machine whose biases are not unique is left UNSETTLED: the margins depend on b.
+    """
+    n, s = T.alpha_M.size, T.alpha_N.size
+    st = State(
+        np.zeros(n, np.bool_), np.zeros(n), np.zeros(s, np.bool_), np.zeros(s),
+        np.zeros(n, np.bool_), np.zeros(s, np.bool_),
+        np.zeros(n, np.int64), np.zeros(s, np.int64), np.zeros(2, np.int64),
+        np.zeros(n), np.zeros(s), np.zeros(n), np.zeros(s),
+    )  # fmt: skip
+    M, x = np.empty((LARGEST, LARGEST)), np.empty((2, LARGEST))
+    a, r = np.empty(n), np.empty(s)
+    for index in range(samples.size):
+        p = samples[index]
+        outcome, made = _exchange(T, st, p, M, x, a, r, needed)
+        if outcome == UNSETTLED:
+            outcome, made = _let_down(T, st, p, M, x, a, r, needed)
+        if outcome == SETTLED and not _tied(T, st, x[0], a, p, y, present):
+            outcome = UNSETTLED
+        status[index], exchanges[index] = outcome, made
+        if outcome == SETTLED:
+            at_top[index] = _at_top(T, st)
+            for j in range(st.sizes[0]):
+                v = st.at_M[j]
+                if st.frozen_M[v]:
+                    margins[index, T.cols_M[v]] = 1.0 + x[0, j]
+            for v in range(s):
+                if st.frozen_N[v]:
+                    margins[index, T.cols_N[v]] = 1.0 - r[v]

@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -18,9 +19,12 @@ from click.testing import CliRunner, Result
 
 from msvm_select.cli import EXIT_CODES, cli
 from msvm_select.kernels import KERNELS
-from msvm_select.records import COLUMNS
+from msvm_select.records import COLUMNS, Dual
 from msvm_select.report.formats import FORMATS
 from msvm_select.settings.config import load_config
+from msvm_select.solution import Solution
+from msvm_select.solvers import SOLVERS
+from msvm_select.solvers.qp import Qp
 
 DATA = Path(__file__).parent.parent / "data" / "iris.csv"
 GRID = ("--C", "0.1,1", "--gamma", "0.1,1")
@@ -73,8 +77,7 @@ def test_a_sweep_puts_data_on_stdout_and_talk_on_stderr(small: Path) -> None:
     assert "samples" not in result.stdout
     first, *others = result.stderr.splitlines()
     assert first == (
-        "small: 30 samples, 4 features, 3 classes; cells: 4 (kernel settings: 2, "
-        "values of C: 2); solver qp"
+        "small: 30 samples, 4 features, 3 classes; cells: 4 (kernel settings: 2, C: 2)"
     )
     assert sum("smallest eigenvalue" in line for line in others) == 2
     assert any(line.startswith("Best by sv-rate: rbf gamma=") for line in others)
@@ -363,6 +366,29 @@ def test_ctrl_c_keeps_what_is_finished() -> None:
     assert len(rows(out)) >= 1
     assert "of 3991 cells are done" in talk
     assert "Traceback" not in talk
+
+
+class Deaf(Qp):
+    """A solver in which Ctrl-C comes at C = 2, and is swallowed."""
+
+    def solve(self, dual: Dual, start: Solution | None = None) -> Solution:
+        """As qp does."""
+        if dual.C == 2.0:
+            with suppress(KeyboardInterrupt):
+                os.kill(os.getpid(), signal.SIGINT)
+                time.sleep(5.0)
+        return super().solve(dual, start)
+
+
+def test_ctrl_c_counts_even_if_a_solver_swallows_it(
+    small: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The cell under way is not trusted, those before it are kept; exit 130."""
+    monkeypatch.setitem(SOLVERS, "deaf", Deaf)
+    result = run("sweep", small, "--solver", "deaf", "--C", "1,2,3", "--format", "csv")
+    assert result.exit_code == 130
+    assert [row["C"] for row in rows(result.stdout)] == ["1.0"]
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
 def test_a_sweep_that_fails_writes_nothing(small: Path, tmp_path: Path) -> None:

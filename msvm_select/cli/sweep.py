@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from msvm_select.cli.interrupts import Interrupts
 from msvm_select.cli.options import (
     data_argument,
     data_options,
@@ -93,16 +94,18 @@ def _swept(data: Dataset, settings: Settings, talk: Talk) -> Outcome:
     from msvm_select.sweep import gather, iterate
 
     rows: list[Row] = []
-    interrupted = False
-    with talk:
+    with talk, Interrupts() as interrupts:
         for note in data.notes:
             talk.say(f"Note: {note}")
         try:
             for row in iterate(data, settings, talk):
+                if interrupts.came:  # and was swallowed in this row, which may be wrong
+                    break
                 rows.append(row)
         except KeyboardInterrupt:
-            interrupted = True
-    return Outcome(gather(data, settings, rows) if rows else None, interrupted)
+            interrupts.came = True
+    found = gather(data, settings, rows) if rows else None
+    return Outcome(found, interrupts.came)
 
 
 def _conclude(results: Results, output: str | None, talk: Talk) -> None:

@@ -75,7 +75,7 @@ class Talk:
         self.say(
             f"{event.name}: {event.m} samples, {event.features} features, "
             f"{event.Q} classes; cells: {event.cells} (kernel settings: "
-            f"{event.kernels}, values of C: {event.Cs}); solver {event.solver}"
+            f"{event.kernels}, C: {event.Cs})"
         )
         if _must_compile(event.solver):
             self.say("Compiling the solver, once on this machine; it takes seconds ...")

@@ -1,0 +1,183 @@
+"""What the README and the example files promise is what happens."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from scipy.spatial.distance import cdist
+
+from msvm_select.cli import EXIT_CODES, cli
+from msvm_select.cli.check import command as check
+from msvm_select.criteria import CRITERIA
+from msvm_select.kernels import KERNELS, Kernel, is_indefinite, smallest_eigenvalue
+from msvm_select.records import COLUMNS
+from msvm_select.report.formats import FORMATS
+from msvm_select.solvers import SOLVERS
+from tests.conftest import PROBLEMS
+
+HOUSE = Path(__file__).parent.parent
+README = (HOUSE / "README.md").read_text(encoding="utf-8")
+BLOCKS = re.findall(r"```(\w*)\n(.*?)```", README, flags=re.DOTALL)
+# Numbers that are rounding: they may differ from machine to machine.
+ROUNDING = re.compile(r"-?\b\d(\.\d+)?e[-+]\d+\b|(?<=Gram matrix )\S+")
+
+
+def blocks(language: str) -> list[str]:
+    """The code blocks of a language, in order."""
+    return [text for found, text in BLOCKS if found == language]
+
+
+def without_rounding(text: str) -> list[str]:
+    """The words of each line, with what is only rounding struck out."""
+    return [" ".join(ROUNDING.sub("~", line).split()) for line in text.splitlines()]
+
+
+@pytest.fixture
+def clone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with ``data/`` and ``configs/``, to work in."""
+    for folder in ("data", "configs"):
+        shutil.copytree(HOUSE / folder, tmp_path / folder)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_the_transcript_is_what_the_program_prints(
+    clone: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Line for line at 80 columns, but for compiling and for numbers of rounding."""
+    monkeypatch.setenv("COLUMNS", "80")
+    shown = blocks("console")[0]
+    line, _, printed = shown.removeprefix("$ msvm-select ").partition("\n")
+    result = CliRunner().invoke(cli, shlex.split(line))
+    assert result.exit_code == 0
+    said = [x for x in result.output.splitlines() if not x.startswith("Compiling")]
+    assert without_rounding("\n".join(said)) == without_rounding(printed)
+
+
+def test_every_command_that_is_shown_runs(clone: Path) -> None:
+    """In the order of the README, each with exit 0."""
+    shown = [x for x in blocks("sh")[1].splitlines() if x]
+    assert len(shown) > 5
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    for line in shown:
+        if re.search(r"[|>]", line):
+            environment = {**os.environ, "PATH": path}
+            done = subprocess.run(["bash", "-c", line], env=environment, check=False)
+            assert done.returncode == 0, line
+        else:
+            arguments = shlex.split(line, comments=True)[1:]
+            result = CliRunner().invoke(cli, arguments)
+            assert result.exit_code == 0, (line, result.output)
+    made = {"ranked.csv", "iris.json", "predicted.csv", "gaussians.csv", "mine.toml"}
+    assert made <= {path.name for path in clone.iterdir() if path.stat().st_size}
+
+
+def test_the_python_that_is_shown_runs(
+    clone: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Both examples: the labels and the gap, the mean score."""
+    five_lines, classifier, _ = blocks("python")
+    exec(five_lines, {})
+    assert "setosa" in capsys.readouterr().out
+    pytest.importorskip("sklearn")
+    exec(classifier, {})
+    assert 0.9 < float(capsys.readouterr().out) <= 1.0
+
+
+def test_the_kernel_that_is_shown_is_one() -> None:
+    """Six lines, whose Gram matrix passes Mercer's test."""
+    text = blocks("python")[2]
+    assert len(text.splitlines()) == 6
+    names = {"dataclass": dataclasses.dataclass, "Kernel": Kernel}
+    scope = {**names, "np": np, "cdist": cdist, "__name__": __name__}
+    exec(text, scope)
+    gram = scope["Laplace"](gamma=0.5).gram(PROBLEMS["three"].X)
+    assert not is_indefinite(smallest_eigenvalue(gram), gram)
+
+
+@pytest.mark.parametrize(
+    ("section", "names"),
+    [
+        ("Kernels", KERNELS),
+        ("Solvers", SOLVERS),
+        ("Exit codes", map(str, EXIT_CODES)),
+    ],
+)
+def test_the_tables_name_what_is_on_offer(section: str, names: Iterable[str]) -> None:
+    """The same names in the same order as in the program."""
+    assert first_cells(section) == list(names)
+
+
+def test_the_criteria_are_all_told() -> None:
+    """Each with the column that it fills."""
+    told = {name.partition(":")[0] for name in first_cells("Criteria")}
+    assert told == set(CRITERIA)
+    for kind in CRITERIA.values():
+        assert f"`{kind.column}`" in part("Criteria")
+
+
+def test_the_columns_and_formats_that_are_told_exist() -> None:
+    """No column that is none; every format and every option that the text names."""
+    rows = part("What the columns mean").splitlines()
+    told = [
+        n for row in rows if row.startswith("| `") for n in ticks(row.split("|")[1])
+    ]
+    assert set(told) <= set(COLUMNS)
+    assert {"rank", "C", "status", "gap", "seconds"} <= set(told)
+    assert all(re.search(rf"\b{name}\b", README) for name in FORMATS)
+
+
+def test_every_option_that_the_text_names_exists() -> None:
+    """In some command."""
+    names = (cli.get_command(None, name) for name in cli.list_commands(None))  # type: ignore[arg-type]
+    known = {"--help", "--debug"}
+    for command in (*names, check):
+        for parameter in command.params if command else ():
+            known |= {*parameter.opts, *parameter.secondary_opts}
+    prose = "".join(re.split(r"```.*?```", README, flags=re.DOTALL))
+    assert set(re.findall(r"`(--?[\w-]+)", prose)) <= known
+
+
+def test_continuous_integration_runs_the_second_line() -> None:
+    """``.ci/run`` tests by the line that the quick start shows, and installs alike."""
+    first, second = blocks("sh")[0].splitlines()
+    script = (HOUSE / ".ci" / "run").read_text(encoding="utf-8").splitlines()
+    assert second in script
+    assert first.startswith("python3 -m venv .venv && ")
+    assert first.endswith(".venv/bin/msvm-select run configs/iris.toml")
+    assert os.access(HOUSE / ".ci" / "run", os.X_OK)
+
+
+@pytest.mark.parametrize("config", sorted((HOUSE / "configs").glob("*.toml")))
+def test_every_config_names_its_data(config: Path) -> None:
+    """Each can be read and shown."""
+    result = CliRunner().invoke(cli, ["run", str(config), "--show-config"])
+    assert result.exit_code == 0
+    assert config.stem in result.stdout
+
+
+def part(section: str) -> str:
+    """The text under a heading."""
+    return README.partition(f"\n## {section}\n")[2].partition("\n## ")[0]
+
+
+def ticks(text: str) -> list[str]:
+    """What stands between backticks."""
+    return re.findall(r"`([^`]+)`", text)
+
+
+def first_cells(section: str) -> list[str]:
+    """The first column of the section's table."""
+    rows = [row for row in part(section).splitlines() if row.startswith("| ")][1:]
+    return [row.split("|")[1].strip(" `") for row in rows]

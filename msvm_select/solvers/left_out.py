@@ -33,9 +33,11 @@ from msvm_select.records import Floats
 SETTLED, NEEDS_COLUMN, UNSETTLED = 0, 1, 2
 MOST_TURNS = 8  # of the exchange of all
 MOST_STOPS = 200  # of the path
+MOST_STUCK = 20  # of them in one place
 LARGEST = 96  # unknowns of a small system
 PROOF = 10.0  # what is proven may break its bound by so many times SLACK
 SLACK = 1e-9  # of r, and of alpha by its scale, that counts as on the bound
+FAR = 1e300  # of biases that nothing ties
 DEAD = 1e-10  # a pivot below it, by the diagonal's scale, is zero
 
 
@@ -276,35 +278,50 @@ def _proven(T, st, x, a, r):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _tied(T, st, x, a, p, y, present):  # type: ignore[no-untyped-def]
-    """Whether the free variables tie all classes together: then b is unique."""
-    Q = present.size
-    group = np.arange(Q)
-    groups = 0
-    for k in range(Q):
-        if present[k]:
-            groups += 1
-    for v in range(T.alpha_M.size):
-        if not st.held[v] and T.small < a[v] < T.C - T.small:
-            groups -= _join(group, y[T.rows_M[v]], T.cols_M[v])
-    for j in range(st.sizes[1]):
-        v = st.at_N[j]
-        value = T.alpha_N[v] + x[st.sizes[0] + j]
-        if T.small < value < T.C - T.small:
-            groups -= _join(group, y[T.rows_N[v]], T.cols_N[v])
-    return groups == 1
+def _say(span, tail, head, value, r, T):  # type: ignore[no-untyped-def]
+    """What one variable says of the biases: b_tail - b_head may change by [.., ..]."""
+    if value < T.C - T.small:  # by no less than r
+        span[head, tail] = min(span[head, tail], -r)
+    if value > T.small:  # by no more than r
+        span[tail, head] = min(span[tail, head], r)
 
 
 @njit(cache=True, nogil=True)
-def _join(group, a, b):  # type: ignore[no-untyped-def]
-    """Merge the groups of two classes; 1 if they were apart."""
-    if group[a] == group[b]:
-        return 0
-    old, new = group[a], group[b]
-    for k in range(group.size):
-        if group[k] == old:
-            group[k] = new
-    return 1
+def _to_centre(T, st, x, a, r, y, present):  # type: ignore[no-untyped-def]
+    """How far each b is from the centre of the optimal ones (0 where b is unique)."""
+    Q = present.size
+    n_held = st.sizes[0]
+    span = np.full((Q, Q), FAR)
+    force = np.zeros(T.alpha_M.size)
+    for j in range(n_held):
+        force[st.at_M[j]] = x[j]
+    for v in range(T.alpha_M.size):
+        if not st.frozen_M[v]:
+            value = st.target[v] if st.held[v] else a[v]
+            _say(span, y[T.rows_M[v]], T.cols_M[v], value, -force[v], T)
+    moving = 0
+    for v in range(T.alpha_N.size):
+        value = T.alpha_N[v] + st.moved[v]
+        if st.moving[v]:
+            value += x[n_held + moving]
+            moving += 1
+        if not st.frozen_N[v] and present[T.cols_N[v]]:
+            _say(span, y[T.rows_N[v]], T.cols_N[v], value, r[v], T)
+    for k in range(Q):
+        span[k, k] = 0.0
+    for j in range(Q):
+        for k in range(Q):
+            for c in range(Q):
+                span[k, c] = min(span[k, c], span[k, j] + span[j, c])
+    change = np.zeros(Q)
+    classes = 0
+    for k in range(Q):
+        if present[k]:
+            classes += 1
+            for c in range(Q):
+                if present[c]:
+                    change[k] += 0.5 * (min(span[k, c], FAR) - min(span[c, k], FAR))
+    return change / classes
 
 
 @njit(cache=True, nogil=True)
@@ -355,8 +372,9 @@ def _first_stop(T, st, now, x0, x1, a0, a1, r0, r1):  # type: ignore[no-untyped-
     """
     n_held, n_moving = st.sizes[0], st.sizes[1]
     C, first, kind, at, upper = T.C, 1.0, -1, -1, False
+    still = 1e-2 * T.small  # a slope below is rounding: no motion over the whole path
     for v in range(T.alpha_M.size):
-        if not st.held[v] and a1[v] != 0.0:
+        if not st.held[v] and abs(a1[v]) > still:
             top = a1[v] > 0.0
             meet = ((C if top else 0.0) - a0[v]) / a1[v]
             if meet < first:
@@ -365,19 +383,19 @@ def _first_stop(T, st, now, x0, x1, a0, a1, r0, r1):  # type: ignore[no-untyped-
         v = st.at_M[j]
         if not st.frozen_M[v]:
             fade = x1[j] if st.target[v] > 0.0 else -x1[j]
-            if fade > 0.0:
+            if fade > 1e-2 * SLACK:
                 meet = -x0[j] / x1[j]
                 if meet < first:
                     first, kind, at = max(meet, now), 1, v
     for j in range(n_moving):
         v, slope = st.at_N[j], x1[n_held + j]
-        if slope != 0.0:
+        if abs(slope) > still:
             top = slope > 0.0
             meet = ((C if top else 0.0) - T.alpha_N[v] - x0[n_held + j]) / slope
             if meet < first:
                 first, kind, at, upper = max(meet, now), 2, v, top
     for v in range(T.alpha_N.size):
-        if not st.moving[v] and not st.frozen_N[v] and r1[v] != 0.0:
+        if not st.moving[v] and not st.frozen_N[v] and abs(r1[v]) > 1e-2 * SLACK:
             value = T.alpha_N[v] + st.moved[v]
             if (r1[v] > 0.0 and value < C) or (r1[v] < 0.0 and value > 0.0):
                 meet = -r0[v] / r1[v]
@@ -496,7 +514,7 @@ def _let_down(T, st, p, M, x, a, r, needed):  # type: ignore[no-untyped-def]
     """Along the path; -> (status, exchanges made). a, r and x[0] hold the end."""
     _begin(T, st, p)
     a1, r1, scratch = np.empty_like(a), np.empty_like(r), np.empty_like(a)
-    now, made = 0.0, 0
+    now, made, stuck = 0.0, 0, 0
     if not _list(T, st, needed):
         return NEEDS_COLUMN, made
     _bases(T, st)
@@ -514,6 +532,9 @@ def _let_down(T, st, p, M, x, a, r, needed):  # type: ignore[no-untyped-def]
             _add(r, 1.0, r1)
             x[0] = x0 + x1
             return (SETTLED if _proven(T, st, x[0], a, r) else UNSETTLED), made
+        stuck = stuck + 1 if stop <= now else 0
+        if stuck > MOST_STUCK:
+            return UNSETTLED, made
         now = stop
         made += 1
         shifts = kind == 2 or (kind == 3 and st.moved[at] != 0.0)
@@ -564,7 +585,7 @@ def leave_out(T, y, present, samples, margins, exchanges, at_top, status, needed
     """Each listed sample without itself: margins h_y - h_k (p, Q), and how it went.
 
     ``needed[v]`` is set where a column of S lacks; the caller makes it and calls again.
-    A machine whose biases are not unique is left UNSETTLED: the margins depend on b.
+    Where the biases are not unique without p, the margins are those at their centre.
     """
     n, s = T.alpha_M.size, T.alpha_N.size
     st = State(
@@ -580,15 +601,16 @@ def leave_out(T, y, present, samples, margins, exchanges, at_top, status, needed
         outcome, made = _exchange(T, st, p, M, x, a, r, needed)
         if outcome == UNSETTLED:
             outcome, made = _let_down(T, st, p, M, x, a, r, needed)
-        if outcome == SETTLED and not _tied(T, st, x[0], a, p, y, present):
-            outcome = UNSETTLED
         status[index], exchanges[index] = outcome, made
         if outcome == SETTLED:
             at_top[index] = _at_top(T, st)
+            change = _to_centre(T, st, x[0], a, r, y, present)
             for j in range(st.sizes[0]):
                 v = st.at_M[j]
                 if st.frozen_M[v]:
-                    margins[index, T.cols_M[v]] = 1.0 + x[0, j]
+                    slide = change[y[p]] - change[T.cols_M[v]]
+                    margins[index, T.cols_M[v]] = 1.0 + x[0, j] + slide
             for v in range(s):
                 if st.frozen_N[v]:
-                    margins[index, T.cols_N[v]] = 1.0 - r[v]
+                    slide = change[y[p]] - change[T.cols_N[v]]
+                    margins[index, T.cols_N[v]] = 1.0 - r[v] + slide

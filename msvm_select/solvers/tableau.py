@@ -37,6 +37,7 @@ from scipy.linalg import lapack
 from msvm_select.records import Floats
 
 Ints = NDArray[np.int64]
+Mask = NDArray[np.bool_]
 
 
 
@@ -87,9 +88,9 @@ def build(
     a = alpha[cols, rows]
     r = 1.0 - F[y[rows], rows] + F[cols, rows] - b[y[rows]] + b[cols]
     free = (a > 0.0) & (a < C)
+    ties, r = _tie(y[rows], cols, a, r, C, np.bincount(y, minlength=Q) > 0)
+    free[ties] = True
     chosen = np.flatnonzero(free)
-    if chosen.size < np.count_nonzero(np.bincount(y, minlength=Q)) - 1:
-        return None
     H = hessian_block(K, Z, y, shift, rows[chosen], cols[chosen], rows[chosen], cols[chosen])
     kept, inverse = _independent_inverse(H)
     if kept.size < chosen.size:
@@ -124,6 +125,43 @@ def build(
         E.T @ H_MN - unweight @ arcs_N[:, present].T,
         np.ascontiguousarray(H_MN.T), np.ascontiguousarray(arcs_N[:, present]),
     )  # fmt: skip
+
+
+def _tie(
+    tails: Ints, heads: Ints, a: Floats, r: Floats, C: float, present: Mask
+) -> tuple[list[int], Floats]:
+    """Variables at a bound that tie the classes together where no free one does.
+
+    The biases of a group of classes then slide within an interval; they are taken at
+    the end of it, where r of some variable at its bound is 0: that one counts as free.
+    """
+    free = (a > 0.0) & (a < C)
+    group = np.arange(present.size)
+    for tail, head in {(int(s), int(e)) for s, e in zip(tails[free], heads[free])}:
+        group[group == group[tail]] = group[head]
+    ties: list[int] = []
+    while np.unique(group[present]).size > 1:
+        one = np.unique(group[present])[0]
+        inside, outside = group[tails], group[heads]
+        across = present[heads] & (inside != outside)
+        up = across & (outside == one) & (a < C)  # r rises as the group's b does
+        down = across & (inside == one) & (a > 0.0)  # r falls
+        slack = np.where(up, -r, np.where(down, r, np.inf))
+        sign = 1.0
+        if not np.isfinite(slack).any():
+            up = across & (outside == one) & (a > 0.0)
+            down = across & (inside == one) & (a < C)
+            slack = np.where(up, r, np.where(down, -r, np.inf))
+            sign = -1.0
+        at = int(slack.argmin())
+        if not np.isfinite(slack[at]):
+            break
+        slide = sign * max(float(slack[at]), 0.0)
+        r = r + slide * ((outside == one) & across) - slide * ((inside == one) & across)
+        r[at] = 0.0
+        ties.append(at)
+        group[group == group[tails[at]]] = group[heads[at]]
+    return ties, r
 
 
 def _arcs(y: Ints, rows: Ints, cols: Ints, Q: int) -> Floats:

@@ -151,7 +151,8 @@ class Training:
         tau[self.bench.order] = self.problem.tau(self.A)
         F = np.empty_like(tau)
         F[self.bench.order] = self.F.T
-        ok = bool(self.gap <= target)
+        adrift = float(np.abs(tau.sum(axis=0)).max()) / max(1.0, float(self.A.sum()))
+        ok = bool(abs(self.gap) <= target and adrift <= target)
         reason = (
             ""
             if ok

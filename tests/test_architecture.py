@@ -8,7 +8,13 @@ from pathlib import Path
 
 PACKAGE = Path(__file__).parent.parent / "msvm_select"
 PLUG_INS = ("kernels", "machines", "solvers", "criteria")
-BELOW = ("records", "solution", "bias", "errors", "suggest")
+BELOW = ("errors", "suggest", "records", "flow", "bias", "solution")
+ORDER = (
+    *BELOW,
+    *PLUG_INS,
+    *("report", "settings", "dataset", "generate", "sweep", "model", "estimator"),
+    *("cli", "__init__", "__main__"),
+)
 DOORS = {
     "click": ("cli/",),
     "rich": ("cli/", "report/"),
@@ -41,6 +47,27 @@ def test_plug_ins_import_only_their_own_folder_and_the_records() -> None:
         if name.split(".")[1] not in (where.split("/")[0], *BELOW)
     ]
     assert breaches == []
+
+
+def test_arrows_point_one_way() -> None:
+    """Whatever stands at the top level imports only what comes before it in ORDER."""
+    breaches = [
+        (where, name)
+        for where, name in _imports()
+        if name.startswith("msvm_select.")
+        if (at := where.split("/")[0].removesuffix(".py")) != name.split(".")[1]
+        if ORDER.index(name.split(".")[1]) >= ORDER.index(at)
+    ]
+    assert breaches == []
+
+
+def test_the_top_level_is_that_of_the_readme() -> None:
+    """The README's map names every folder, and nothing that is not there."""
+    readme = (PACKAGE.parent / "README.md").read_text(encoding="utf-8")
+    tree = readme.partition("\nmsvm_select/\n")[2].partition("\ntests/")[0]
+    told = {line.split()[0].rstrip("/") for line in tree.splitlines()}
+    there = {path.name for path in PACKAGE.iterdir() if path.name[0] != "_"}
+    assert told == there
 
 
 def test_nothing_imports_the_command_line() -> None:

@@ -8,7 +8,7 @@ find again at the next C of the same kernel setting (warm starts) it hands out i
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol
 
@@ -40,15 +40,24 @@ class TrainingSolver(Protocol):
         """The optimum of ``dual``, begun at ``start`` if there is one."""
 
 
+def quiet(done: int, of: int) -> None:
+    """Tell nobody."""
+
+
 @dataclass(frozen=True, eq=False)
 class Cell:
-    """A trained cell with what it was trained from and by."""
+    """A trained cell with what it was trained from and by.
+
+    A criterion may use ``jobs`` threads, and tells how far it is.
+    """
 
     data: Dataset
     scaling: Scaling
     kernel: TrainingKernel
     solver: TrainingSolver
     solution: Solution
+    jobs: int = 1
+    tell: Callable[[int, int], None] = quiet
 
 
 @dataclass(frozen=True)

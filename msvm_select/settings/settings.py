@@ -30,7 +30,7 @@ from msvm_select.settings.values import (
 from msvm_select.solvers import SOLVERS
 from msvm_select.suggest import did_you_mean, listed
 
-DEFAULT_CRITERION = "sv-rate"
+DEFAULT_CRITERION = "loo"
 SCALINGS = ("standard", "minmax", "none")
 MOST_CELLS = 1_000_000
 GAMMA_FROM_DATA = ("rbf", "sigmoid")

@@ -17,7 +17,6 @@ from msvm_select.solvers.base import scaled_start
 from msvm_select.solvers.cycles import certify, cycle_steps
 from msvm_select.solvers.exchange import Problem
 
-
 RESIDUE = 1e-10
 
 

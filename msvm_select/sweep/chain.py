@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from msvm_select.criteria.base import Cell, Criterion
@@ -16,7 +17,14 @@ from msvm_select.settings import Settings
 from msvm_select.solution import Solution
 from msvm_select.solvers import SOLVERS
 from msvm_select.solvers.base import Solver
-from msvm_select.sweep.progress import CellStarted, Event, GramTested
+from msvm_select.sweep.progress import (
+    CellProgress,
+    CellStarted,
+    Event,
+    GramTested,
+    Progress,
+    silent,
+)
 from msvm_select.sweep.rows import measured
 
 INDEFINITE = (
@@ -43,6 +51,8 @@ class Chain:
     kernel: Kernel
     criteria: tuple[Criterion, ...]
     settings: Settings
+    jobs: int = 1
+    progress: Progress = silent
 
     def run(self) -> Iterator[Event | Row]:
         """The rows, with what there is to tell on the way."""
@@ -94,7 +104,10 @@ class Chain:
         """The row; ``carries`` holds what each criterion keeps for the next C."""
         columns = measured(solution)
         reasons = [warning, solution.reason]
-        cell = Cell(self.data, self.scaling, self.kernel, solver, solution)
+        cell = Cell(
+            self.data, self.scaling, self.kernel, solver, solution,
+            self.jobs, partial(self._tell, solution.dual.C),
+        )  # fmt: skip
         for i, criterion in enumerate(self.criteria):
             try:
                 score = criterion.score(cell, carries[i])
@@ -109,6 +122,9 @@ class Chain:
                 reasons += score.notes
         columns["status_reason"] = "; ".join(reason for reason in reasons if reason)
         return self._row(solution.dual.C, **columns)
+
+    def _tell(self, C: float, done: int, of: int) -> None:
+        self.progress(CellProgress(self.kernel, C, done, of))
 
     def _failed(self, C: float, reason: str) -> Row:
         return self._row(C, status="failed", status_reason=reason)

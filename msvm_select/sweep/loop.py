@@ -60,8 +60,10 @@ def iterate(
     m, n = data.X.shape
     sizes = (len(kernels), len(settings.C))
     progress(Started(data.name, m, n, data.Q, *sizes, solver=settings.solver))
+    within = max(1, settings.jobs // len(kernels))
     chains = [
-        Chain(data, scaling, X, kernel, criteria, settings).run() for kernel in kernels
+        Chain(data, scaling, X, kernel, criteria, settings, within, progress).run()
+        for kernel in kernels
     ]
     for item in interleave(chains, settings.jobs):
         progress(CellDone(item) if isinstance(item, Row) else item)

@@ -45,13 +45,23 @@ class CellStarted:
 
 
 @dataclass(frozen=True)
+class CellProgress:
+    """A criterion is at work on a cell: so many of so many steps are done."""
+
+    kernel: Kernel
+    C: float
+    done: int
+    of: int
+
+
+@dataclass(frozen=True)
 class CellDone:
     """A row is finished."""
 
     row: Row
 
 
-Event = Started | GramTested | CellStarted | CellDone
+Event = Started | GramTested | CellStarted | CellProgress | CellDone
 Progress = Callable[[Event], None]
 
 

@@ -1,0 +1,1 @@
+"""Benchmarks: each ratio against a peer that is measured in the same run."""

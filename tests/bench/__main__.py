@@ -1,0 +1,28 @@
+"""``python -m tests.bench train|loo|startup [--sets iris,wine,..] [--reps N]``."""
+
+import os
+
+for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ.setdefault(name, "1")  # one core, for us and for the peer
+
+import click  # noqa: E402 (numpy must not be loaded before the lines above)
+
+from tests.bench import loo, startup, train  # noqa: E402
+
+
+@click.command()
+@click.argument("what", type=click.Choice(["train", "loo", "startup"]))
+@click.option("--sets", default="iris,wine,glass,vehicle", show_default=True)
+@click.option("--reps", type=int, help="How often each is measured; the least counts.")
+def main(what: str, sets: str, reps: int | None) -> None:
+    """Measure, and print a line a data set."""
+    names = sets.split(",")
+    if what == "train":
+        train.run(names, reps or 5)
+    elif what == "loo":
+        loo.run(names, reps or 3)
+    else:
+        startup.run(reps or 3)
+
+
+main()

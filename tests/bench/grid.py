@@ -1,0 +1,33 @@
+"""The 35-cell grid, the data, the clock."""
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from msvm_select import load_csv
+from msvm_select.records import Scaling
+
+DATA = Path(__file__).parents[2] / "data"
+CS = tuple(2.0**k for k in range(-3, 10, 2))
+GAMMAS = tuple(2.0**k for k in range(-7, 2, 2))
+T = TypeVar("T")
+
+
+def load(name: str) -> tuple[NDArray[np.float64], NDArray[np.int64], int]:
+    """Standardised X, y, Q."""
+    data = load_csv(DATA / f"{name}.csv")
+    return Scaling.fit(data.X, "standard").apply(data.X), data.y, data.Q
+
+
+def least(reps: int, work: Callable[[], T]) -> tuple[float, T]:
+    """The least wall time of some runs, and the last answer."""
+    best = np.inf
+    for _ in range(reps):
+        start = time.perf_counter()
+        answer = work()
+        best = min(best, time.perf_counter() - start)
+    return best, answer

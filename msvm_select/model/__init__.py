@@ -1,7 +1,7 @@
 """A trained machine on its own: fitted, kept in a file, asked for classes."""
 
 from msvm_select.model.file import load_model
-from msvm_select.model.fitting import fit, fit_settings
+from msvm_select.model.fitting import Trained, fit, fit_settings, train_cell
 from msvm_select.model.model import Certificate, Model, Training
 from msvm_select.model.predictions import Predictions, predictions
 
@@ -9,9 +9,11 @@ __all__ = [
     "Certificate",
     "Model",
     "Predictions",
+    "Trained",
     "Training",
     "fit",
     "fit_settings",
     "load_model",
     "predictions",
+    "train_cell",
 ]

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
+from msvm_select.criteria.base import Cell
 from msvm_select.errors import DataError, KernelError, SettingsError
 from msvm_select.kernels import Kernel, is_indefinite, smallest_eigenvalue
 from msvm_select.machines.weston_watkins import WestonWatkins
 from msvm_select.model.model import Certificate, Model, Training
-from msvm_select.records import Columns, Dataset, Floats, Gram, Scaling
+from msvm_select.records import Columns, Dataset, Gram, Scaling
 from msvm_select.report.provenance import versions
 from msvm_select.settings import PARAMETERS, Settings, default_gamma, settings_from
 from msvm_select.settings.grids import GridLike
-from msvm_select.solution import Solution
 from msvm_select.sweep.chain import INDEFINITE, make_solver
 from msvm_select.sweep.progress import (
+    CellProgress,
     CellStarted,
     GramTested,
     Progress,
@@ -71,6 +74,28 @@ def fit_settings(
     data: Dataset, settings: Settings, progress: Progress = silent
 ) -> Model:
     """The machine of the only cell that ``settings`` have."""
+    return _model(train_cell(data, settings, progress), settings.solver)
+
+
+@dataclass(frozen=True, eq=False)
+class Trained:
+    """One trained cell, and the smallest eigenvalue of its Gram matrix."""
+
+    kernel: Kernel
+    cell: Cell
+    smallest_eigenvalue: float
+
+    @property
+    def indefinite(self) -> bool:
+        """Whether Mercer's test failed, so that no optimum is certain."""
+        gram = self.cell.solution.dual.gram
+        return is_indefinite(self.smallest_eigenvalue, gram)
+
+
+def train_cell(
+    data: Dataset, settings: Settings, progress: Progress = silent
+) -> Trained:
+    """The only cell that ``settings`` have, trained, ready for any criterion."""
     _check_single(settings)
     if np.unique(data.y).size < 2:
         raise DataError(f"{data.name} has no two classes to tell apart.")
@@ -82,10 +107,15 @@ def fit_settings(
     progress(Started(data.name, m, n, data.Q, 1, 1, solver=settings.solver))
     gram = kernel.gram(X)
     smallest = _tested(kernel, gram, settings.allow_indefinite, progress)
-    progress(CellStarted(kernel, settings.C[0]))
-    dual = WestonWatkins().dual(gram, data.y, data.Q, settings.C[0])
-    solution = solver.solve(dual)
-    return _model(data, scaling, X, kernel, solution, smallest, settings.solver)
+    C = settings.C[0]
+    progress(CellStarted(kernel, C))
+    solution = solver.solve(WestonWatkins().dual(gram, data.y, data.Q, C))
+
+    def tell(done: int, of: int) -> None:
+        progress(CellProgress(kernel, C, done, of))
+
+    cell = Cell(data, scaling, kernel, solver, solution, settings.jobs, tell)
+    return Trained(kernel, cell, smallest)
 
 
 def _check_single(settings: Settings) -> None:
@@ -93,7 +123,7 @@ def _check_single(settings: Settings) -> None:
         count = len(getattr(settings, name) or ())
         if count > 1:
             raise SettingsError(
-                f"{name} has {count} values, but fit trains one machine: give one "
+                f"{name} has {count} values, but one machine is trained here: give one "
                 "value, or let msvm-select sweep try them all."
             )
 
@@ -111,30 +141,24 @@ def _tested(kernel: Kernel, gram: Gram, allowed: bool, progress: Progress) -> fl
     return smallest
 
 
-def _model(
-    data: Dataset,
-    scaling: Scaling,
-    X: Floats,
-    kernel: Kernel,
-    solution: Solution,
-    smallest: float,
-    solver: str,
-) -> Model:
+def _model(trained: Trained, solver: str) -> Model:
     """What is to be kept of a trained machine."""
+    cell, kernel = trained.cell, trained.kernel
+    data, solution = cell.data, cell.solution
     support = np.flatnonzero(solution.is_support_vector)
-    features = X if kernel.is_vector_kernel else X[:, :0]
+    Z = cell.scaling.apply(data.X[support])
     target = data.target
     return Model(
         kernel=kernel,
         C=solution.dual.C,
         classes=data.classes,
         columns=data.columns or Columns((*data.features, target), target),
-        scaling=scaling,
+        scaling=cell.scaling,
         support=support,
-        Z=features[support],
+        Z=Z if kernel.is_vector_kernel else Z[:, :0],
         tau=solution.tau[support],
         b=solution.b,
-        certificate=_certificate(solution, smallest),
+        certificate=_certificate(trained),
         training=Training(
             data=data.name,
             m=data.m,
@@ -147,7 +171,8 @@ def _model(
     )
 
 
-def _certificate(solution: Solution, smallest: float) -> Certificate:
+def _certificate(trained: Trained) -> Certificate:
+    solution = trained.cell.solution
     return Certificate(
         converged=solution.converged,
         reason=solution.reason,
@@ -156,6 +181,6 @@ def _certificate(solution: Solution, smallest: float) -> Certificate:
         flow_imbalance=solution.flow_imbalance,
         b_unique=solution.b_unique,
         dual_objective=solution.dual_objective,
-        smallest_eigenvalue=smallest,
-        indefinite=is_indefinite(smallest, solution.dual.gram),
+        smallest_eigenvalue=trained.smallest_eigenvalue,
+        indefinite=trained.indefinite,
     )

@@ -7,10 +7,7 @@ carries ``schema_version``; the line formats are the rows alone.
 
 from __future__ import annotations
 
-import csv
-import io
 import json
-import math
 import os
 from collections.abc import Callable
 from dataclasses import asdict
@@ -19,11 +16,10 @@ from typing import Any
 
 from msvm_select.errors import MsvmError, SettingsError
 from msvm_select.records import COLUMNS, SCHEMA_VERSION, Row
+from msvm_select.report.plain import LINE_FORMATS, Plain, finite
 from msvm_select.report.ranking import Results
 from msvm_select.report.terminal import table
 from msvm_select.suggest import listed
-
-Plain = str | int | float | bool | None
 
 EXTENSIONS = {
     ".txt": "table",
@@ -56,7 +52,7 @@ def render(results: Results, format: str, width: int = 80, colour: bool = False)
 
 def plain_row(row: Row) -> dict[str, Plain]:
     """The columns by name, with None for every number that is not finite."""
-    return {name: _finite(value) for name, value in asdict(row).items()}
+    return {name: finite(value) for name, value in asdict(row).items()}
 
 
 def document(results: Results) -> dict[str, Any]:
@@ -99,61 +95,25 @@ def check_writable(path: str | Path) -> None:
         raise SettingsError(f"{path}: nothing may be written in that folder.")
 
 
-def _finite(value: Any) -> Plain:
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    plain: Plain = value
-    return plain
-
-
-def _field(value: Plain) -> str:
-    if value is None:
-        return ""
-    return str(value).lower() if isinstance(value, bool) else str(value)
-
-
-def _separated(results: Results, delimiter: str) -> str:
-    out = io.StringIO()
-    writer = csv.writer(out, delimiter=delimiter, lineterminator="\n")
-    writer.writerow(COLUMNS)
-    for row in results.rows:
-        writer.writerow([_field(value) for value in plain_row(row).values()])
-    return out.getvalue()
-
-
-def _markdown(results: Results) -> str:
-    lines = [list(COLUMNS), ["---"] * len(COLUMNS)]
-    for row in results.rows:
-        fields = [_field(value) for value in plain_row(row).values()]
-        lines.append([field.replace("|", "\\|") for field in fields])
-    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
-
-
 def _json(results: Results) -> str:
     text = json.dumps(document(results), indent=2, ensure_ascii=False, allow_nan=False)
     return text + "\n"
 
 
-def _ndjson(results: Results) -> str:
-    rows = (json.dumps(plain_row(row), allow_nan=False) for row in results.rows)
-    return "".join(f"{row}\n" for row in rows)
-
-
-def _csv(results: Results) -> str:
-    return _separated(results, ",")
-
-
-def _tsv(results: Results) -> str:
-    return _separated(results, "\t")
+def _lines(form: str) -> Callable[[Results], str]:
+    """The rows alone, in a format of one row a line."""
+    return lambda results: LINE_FORMATS[form](
+        COLUMNS, (plain_row(row) for row in results.rows)
+    )
 
 
 FORMATS: dict[str, Callable[[Results], str]] = {
     "table": table,
-    "csv": _csv,
-    "tsv": _tsv,
+    "csv": _lines("csv"),
+    "tsv": _lines("tsv"),
     "json": _json,
-    "ndjson": _ndjson,
-    "markdown": _markdown,
+    "ndjson": _lines("ndjson"),
+    "markdown": _lines("markdown"),
 }
 
 SUMMARIES = {

@@ -1,0 +1,43 @@
+"""One trained cell -> every sample judged by the machine without it."""
+
+from __future__ import annotations
+
+from msvm_select.criteria.leave_one_out import leave_each_out
+from msvm_select.errors import SolverError
+from msvm_select.model.fitting import Trained
+from msvm_select.report.left_out import LeftOutReport
+from msvm_select.report.plain import Plain
+from msvm_select.settings import Settings
+from msvm_select.sweep.chain import INDEFINITE
+
+UNUSED = ("criteria", "rank_by", "seed", "warm_start")
+
+
+def leave_one_out(trained: Trained, settings: Settings) -> LeftOutReport:
+    """The exact leave-one-out of a machine that ``train_cell`` has trained.
+
+    >>> settings = settings_from({"C": 1, "gamma": 0.25})
+    >>> leave_one_out(train_cell(data, settings), settings).left_out.errors
+    """
+    cell = trained.cell
+    if not cell.solution.converged:
+        raise SolverError(
+            "There is no leave-one-out of a machine that is not at its optimum: "
+            f"{cell.solution.reason}."
+        )
+    smallest = trained.smallest_eigenvalue
+    point: dict[str, Plain] = {
+        "kernel": trained.kernel.name,
+        **trained.kernel.parameters,
+        "C": cell.solution.dual.C,
+        "solver": settings.solver,
+    }
+    deciding = settings.deciding().items()
+    return LeftOutReport(
+        data=cell.data,
+        solution=cell.solution,
+        left_out=leave_each_out(cell, every_margin=True),
+        point=point,
+        settings={name: value for name, value in deciding if name not in UNUSED},
+        warning=INDEFINITE.format(smallest) if trained.indefinite else "",
+    )

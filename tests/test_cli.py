@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from msvm_select.cli import EXIT_CODES, cli
+from msvm_select.cli import EXIT_CODES, cli, main
 from msvm_select.kernels import KERNELS
 from msvm_select.records import COLUMNS, Dual
 from msvm_select.report.formats import FORMATS
@@ -33,10 +33,11 @@ PROGRAM = (sys.executable, "-m", "msvm_select")
 
 @pytest.fixture(autouse=True)
 def plain(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No colour wishes of whoever runs the tests; a solver that compiles nothing."""
+    """No colour wishes of whoever runs the tests; what compiles nothing and is fast."""
     for name in ("NO_COLOR", "FORCE_COLOR", "COLUMNS"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("MSVM_SELECT_SOLVER", "qp")
+    monkeypatch.setenv("MSVM_SELECT_CRITERIA", "sv-rate")
 
 
 @pytest.fixture
@@ -77,7 +78,7 @@ def test_a_sweep_puts_data_on_stdout_and_talk_on_stderr(small: Path) -> None:
     assert "samples" not in result.stdout
     first, *others = result.stderr.splitlines()
     assert first == (
-        "small: 30 samples, 4 features, 3 classes; cells: 4 (kernel settings: 2, C: 2)"
+        "small: 30 samples, 4 features, 3 classes; cells: 4 (kernels: 2, C: 2)"
     )
     assert sum("smallest eigenvalue" in line for line in others) == 2
     assert any(line.startswith("Best by sv-rate: rbf gamma=") for line in others)
@@ -236,6 +237,28 @@ def test_results_are_ranked_again(small: Path, tmp_path: Path) -> None:
     assert same.stdout == out.read_text()
     refused = run("rank", out, "--by", "holdout")
     assert (refused.exit_code, refused.stdout) == (2, "")
+
+
+@pytest.mark.parametrize("format", ["csv", "tsv", "json", "ndjson"])
+def test_results_are_ranked_from_a_pipe(small: Path, format: str) -> None:
+    """``sweep .. | rank -``: the format is told by the text itself."""
+    swept = run("sweep", small, *GRID, "--format", format).stdout
+    again = run("rank", "-", "--by", "sv-rate", "--format", format, input=swept)
+    assert again.exit_code == 0
+    assert again.stdout == swept
+
+
+def test_the_blas_has_one_thread_unless_told_otherwise(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Set before numpy is loaded; what the user has set counts."""
+    monkeypatch.setattr(sys, "argv", ["msvm-select", "--version"])
+    monkeypatch.delenv("OPENBLAS_NUM_THREADS")
+    monkeypatch.setenv("MKL_NUM_THREADS", "4")
+    with pytest.raises(SystemExit):
+        main()
+    assert os.environ["OPENBLAS_NUM_THREADS"] == "1"
+    assert os.environ["MKL_NUM_THREADS"] == "4"
 
 
 @pytest.mark.parametrize(

@@ -101,12 +101,12 @@ def test_a_grid_of_no_form_is_refused_with_the_forms(text: Any, said: str) -> No
 
 
 def test_defaults_make_a_whole_sweep() -> None:
-    """With nothing given: rbf at its default gamma, 7 values of C, by sv-rate."""
+    """With nothing given: rbf at its default gamma, 7 values of C, by loo."""
     settings = settings_from({})
     assert settings == Settings()
     assert settings.kernels(0.25) == (Rbf(0.25),)
     assert parse_grid("2^-3:2^9:7") == settings.C
-    assert settings.rank_by == settings.criteria[0] == "sv-rate"
+    assert settings.rank_by == settings.criteria[0] == "loo"
 
 
 def test_sigma_is_another_way_to_write_gamma() -> None:

@@ -25,6 +25,7 @@ from msvm_select.sweep.progress import CellDone, CellStarted, GramTested, Starte
 from tests.conftest import PROBLEMS, Problem
 
 PACKAGE = Path(__file__).parent.parent / "msvm_select"
+PLAIN = {"solver": "qp", "criteria": "sv-rate"}
 
 
 def dataset(problem: Problem, name: str = "three") -> Dataset:
@@ -74,8 +75,8 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Dual, Solution | None]]
 
 
 def sweep(data: Dataset, **values: Any) -> tuple[Row, ...]:
-    """The ranked rows, by the solver qp unless another is named."""
-    return run_sweep(data, **{"solver": "qp", **values}).rows
+    """The ranked rows, by the solver qp and by sv-rate unless others are named."""
+    return run_sweep(data, **{**PLAIN, **values}).rows
 
 
 def untimed(rows: Iterator[Row] | tuple[Row, ...]) -> list[Row]:
@@ -259,7 +260,7 @@ def test_results_do_not_depend_on_jobs(data: Dataset, jobs: int) -> None:
 def test_progress_hears_of_everything_in_order(data: Dataset) -> None:
     """Started, then for each setting its eigenvalue, then cell by cell."""
     heard: list[Any] = []
-    settings = settings_from({"solver": "qp", "C": "0.1,1", "gamma": "1,2"})
+    settings = settings_from({**PLAIN, "C": "0.1,1", "gamma": "1,2"})
     rows = list(iterate(data, settings, heard.append))
     assert heard[0] == Started("three", data.m, 3, 3, 2, 2, "qp")
     assert heard[0].cells == 4
@@ -277,9 +278,7 @@ def test_whoever_stops_early_keeps_the_rows_that_are_done(
     data: Dataset, jobs: int
 ) -> None:
     """The rows come one by one, and can be ranked without the others."""
-    settings = settings_from(
-        {"solver": "qp", "C": "0.1,1", "gamma": "0.1,1,10", "jobs": jobs}
-    )
+    settings = settings_from({**PLAIN, "C": "0.1,1", "gamma": "0.1,1,10", "jobs": jobs})
     rows = iterate(data, settings)
     results = gather(data, settings, [next(rows), next(rows)])
     rows.close()  # type: ignore[attr-defined]
@@ -288,7 +287,7 @@ def test_whoever_stops_early_keeps_the_rows_that_are_done(
 
 def test_the_results_say_what_they_came_from(data: Dataset) -> None:
     """The data with their classes, the settings that decide, the versions."""
-    results = run_sweep(data, solver="qp", C=1)
+    results = run_sweep(data, **PLAIN, C=1)
     assert results.data["n_features"] == 3
     assert sum(results.data["classes"].values()) == data.m
     assert results.settings["C"] == (1.0,)
@@ -299,7 +298,7 @@ def test_the_results_say_what_they_came_from(data: Dataset) -> None:
 
 def test_values_go_over_settings(data: Dataset) -> None:
     """``run_sweep(data, settings, C=..)`` changes C alone."""
-    settings = settings_from({"solver": "qp", "C": "1,2", "gamma": 3})
+    settings = settings_from({**PLAIN, "C": "1,2", "gamma": 3})
     results = run_sweep(data, settings, C=0.5)
     assert [(row.C, row.gamma) for row in results.rows] == [(0.5, 3.0)]
 

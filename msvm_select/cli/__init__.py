@@ -33,6 +33,11 @@ EXIT_CODES = {
     141: "whoever read the output stopped reading",
 }
 
+BLAS_THREADS = (
+    *("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS"),
+    "VECLIB_MAXIMUM_THREADS",
+)
+
 DEBUG = click.Option(
     ["--debug"],
     is_flag=True,
@@ -136,4 +141,8 @@ def cli() -> None:
 
 def main() -> None:
     """The console script."""
+    # On a busy machine the threads of a BLAS wait for each other: with two of them a
+    # sweep was seen to take twenty times as long. --jobs puts the cores to better use.
+    for name in BLAS_THREADS:
+        os.environ.setdefault(name, "1")
     cli(prog_name="msvm-select")

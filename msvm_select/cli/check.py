@@ -20,7 +20,7 @@ SCHEMA_VERSION = 1
 HEADINGS = ("column", "min", "max", "mean", "sd", "missing")
 
 
-@click.command("check")
+@click.command("check", short_help="Report what is in a data file.")
 @data_argument
 @data_options
 @click.option(

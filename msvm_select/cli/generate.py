@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 
-@click.command("generate")
+@click.command("generate", short_help="Write artificial data as CSV.")
 @click.argument("name", metavar="three-gaussians")
 @click.option(
     "--per-class",

@@ -9,7 +9,7 @@ from msvm_select.cli.streams import chosen_format, deliver
 from msvm_select.cli.talk import Talk
 
 
-@click.command("rank")
+@click.command("rank", short_help="Rank a result file by another criterion.")
 @click.argument("results", metavar="RESULTS")
 @click.option("--by", required=True, metavar="A", help="A criterion or a column.")
 @output_options
@@ -27,6 +27,7 @@ def command(
     msvm-select rank ranked.csv --by train-errors
     msvm-select rank ranked.json --by gap --top 5 --format csv
     msvm-select rank ranked.csv --by sv-rate -o again.md
+    msvm-select sweep data/iris.csv --format json | msvm-select rank - --by n_sv
     """
     from msvm_select.report.edges import edge_notes
     from msvm_select.report.reread import read_results

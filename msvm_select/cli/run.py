@@ -10,7 +10,7 @@ from msvm_select.cli.options import data_options, output_options, said, sweep_op
 from msvm_select.cli.sweep import perform
 
 
-@click.command("run")
+@click.command("run", short_help="The same, as a TOML file says.")
 @click.argument("config", metavar="CONFIG.toml")
 @click.option("--data", metavar="DATA", help="Another file than the one it names.")
 @sweep_options

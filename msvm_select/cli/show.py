@@ -12,7 +12,7 @@ from msvm_select.cli import EXIT_CODES
 TOPICS = ("kernels", "solvers", "criteria", "formats", "exit-codes")
 
 
-@click.command("show")
+@click.command("show", short_help="List kernels, solvers, criteria, formats.")
 @click.argument("topic", type=click.Choice(TOPICS))
 def command(topic: str) -> None:
     """List the kernels, solvers, criteria, formats or exit codes.

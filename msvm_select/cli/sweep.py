@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from msvm_select.settings import Settings
 
 
-@click.command("sweep")
+@click.command("sweep", short_help="Train and rank the cells of a grid.")
 @data_argument
 @sweep_options
 @data_options

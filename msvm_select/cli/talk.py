@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
+import threading
 import time
 from types import TracebackType
 from typing import TYPE_CHECKING
@@ -14,9 +16,12 @@ from msvm_select.cli.streams import is_live, wants_colour
 if TYPE_CHECKING:
     from rich.progress import Progress as Bar
 
-    from msvm_select.sweep.progress import Event, GramTested, Started
+    from msvm_select.kernels import Kernel
+    from msvm_select.sweep.progress import CellProgress, Event, GramTested, Started
 
 EVERY = 5.0  # seconds between two lines of progress off a terminal
+LONG = 2.0  # seconds after which a cell tells how far it is
+ROOM = 3  # columns right of the bar: the terminal writes ^C there, and must not wrap
 
 
 class Talk:
@@ -28,6 +33,8 @@ class Talk:
         self.cells = 0
         self.done = 0
         self.said_at = time.monotonic()
+        self.begun: dict[tuple[Kernel, float], float] = {}
+        self.lock = threading.Lock()  # cells of several threads tell how far they are
         self.bar: Bar | None = None
 
     def __enter__(self) -> Talk:
@@ -64,9 +71,10 @@ class Talk:
             case progress.GramTested():
                 self._tested(event)
             case progress.CellStarted(kernel, C):
-                if self.bar is not None:
-                    now = f"{progress.described(kernel)} C={C:g}"
-                    self.bar.update(self.bar.task_ids[0], now=now)
+                self.begun[kernel, C] = time.monotonic()
+                self._show(f"{progress.described(kernel)} C={C:g}")
+            case progress.CellProgress():
+                self._within(event)
             case progress.CellDone():
                 self._finished()
 
@@ -74,7 +82,7 @@ class Talk:
         self.cells = event.cells
         self.say(
             f"{event.name}: {event.m} samples, {event.features} features, "
-            f"{event.Q} classes; cells: {event.cells} (kernel settings: "
+            f"{event.Q} classes; cells: {event.cells} (kernels: "
             f"{event.kernels}, C: {event.Cs})"
         )
         if _must_compile(event.solver):
@@ -95,9 +103,34 @@ class Talk:
         self.done += 1
         if self.bar is not None:
             self.bar.advance(self.bar.task_ids[0])
-        elif time.monotonic() - self.said_at >= EVERY:
-            self.said_at = time.monotonic()
+        elif self._is_time():
             self.say(f"{self.done} of {self.cells} cells")
+
+    def _within(self, event: CellProgress) -> None:
+        """How far a long cell is; may be called from any thread."""
+        from msvm_select.sweep.progress import described
+
+        now = time.monotonic()
+        if self.quiet or now - self.begun.get((event.kernel, event.C), now) < LONG:
+            return
+        where = f"{described(event.kernel)} C={event.C:g}: {event.done} of {event.of}"
+        if self.bar is not None:
+            self._show(where)
+        elif self._is_time():
+            self.say(f"{self.done} of {self.cells} cells; {where}")
+
+    def _show(self, now: str) -> None:
+        """Beside the bar, if there is one."""
+        if (bar := self.bar) is not None:
+            bar.update(bar.task_ids[0], now=now)
+
+    def _is_time(self) -> bool:
+        """Whether the last line of progress is long enough ago for another one."""
+        with self.lock:
+            late = time.monotonic() - self.said_at >= EVERY
+            if late:
+                self.said_at = time.monotonic()
+            return late
 
 
 def _must_compile(solver: str) -> bool:
@@ -121,12 +154,13 @@ def _bar(cells: int, colour: bool) -> Bar:
         TimeRemainingColumn,
     )
 
+    columns = shutil.get_terminal_size().columns
     bar = Progress(
         BarColumn(),
         MofNCompleteColumn(),
         TextColumn("{task.fields[now]}", markup=False),
         TimeRemainingColumn(),
-        console=Console(stderr=True, no_color=not colour),
+        console=Console(stderr=True, no_color=not colour, width=columns - ROOM),
         transient=True,
     )
     bar.add_task("", total=cells, now="")

@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import math
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from types import NoneType
@@ -21,19 +22,32 @@ NEEDED = ("kernel", "C")
 
 
 def read_results(path: str | Path, text: str | None = None) -> Results:
-    """The rows of a csv, tsv, json or ndjson file; ranked by nothing yet."""
-    name = str(path)
-    format = format_of(path)
+    """The rows of a csv, tsv, json or ndjson file; ranked by nothing yet.
+
+    ``text`` is what the file holds, where it was read already (standard input, whose
+    path is ``-``; its format is told by its first line).
+    """
+    name = "standard input" if path == "-" else str(path)
     if text is None:
-        text = _text(Path(path))
+        text = sys.stdin.read() if path == "-" else _text(Path(path))
+    format = _recognised(text) if path == "-" else format_of(path)
     if format == "json":
         return _document(name, text)
     if format not in _LINES:
         raise DataError(
-            f"{name}: a {format} cannot be read back; keep results as csv, tsv, json "
-            "or ndjson."
+            f"{name}: the format {format} cannot be read back; keep results as csv, "
+            "tsv, json or ndjson."
         )
     return Results(tuple(_rows(name, _LINES[format](name, text))), rank_by="")
+
+
+def _recognised(text: str) -> str:
+    """The format of result text that comes without a name."""
+    first = text.partition("\n")[0].strip()
+    if first.startswith("{"):
+        whole = first == "{" or '"schema_version"' in first
+        return "json" if whole else "ndjson"
+    return "tsv" if "\t" in first else "csv"
 
 
 def _text(path: Path) -> str:

@@ -335,6 +335,13 @@ def test_a_grid_is_extended_beyond_its_edge(
 ) -> None:
     """By two values (an arithmetic one downward by one), as it is typed."""
     assert extended(list(parse_grid(grid)), upward) == beyond
+
+
+def test_two_degrees_are_extended_by_steps() -> None:
+    """They stay whole, and do not fall below 1."""
+    assert extended([2.0, 3.0], upward=False, by_steps=True) == "1:3:+1"
+    assert extended([2.0, 3.0], upward=True, by_steps=True) == "2:5:+1"
+    assert extended([1.0, 2.0], upward=False, by_steps=True) is None
     if beyond is not None:
         values = parse_grid(beyond)
         edge = parse_grid(grid)[-1 if upward else 0]

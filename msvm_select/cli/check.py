@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
@@ -86,21 +85,9 @@ def _cut(items: list[str] | tuple[str, ...]) -> list[str]:
 
 
 def _table(rows: list[list[str]]) -> None:
-    """A drawn table on a terminal, aligned plain text elsewhere."""
-    if not sys.stdout.isatty():
-        widths = [max(map(len, column)) for column in zip(HEADINGS, *rows, strict=True)]
-        for row in [list(HEADINGS), *rows]:
-            first = row[0].ljust(widths[0])
-            others = [c.rjust(w) for c, w in zip(row[1:], widths[1:], strict=True)]
-            click.echo("  ".join([first, *others]))
-        return
-    from rich.console import Console
-    from rich.markup import escape
-    from rich.table import Table
-
-    table = Table(header_style="bold")
-    for heading in HEADINGS:
-        table.add_column(heading, justify="left" if heading == "column" else "right")
-    for row in rows:
-        table.add_row(*map(escape, row))
-    Console().print(table)
+    """Aligned columns, numbers to the right."""
+    widths = [max(map(len, column)) for column in zip(HEADINGS, *rows, strict=True)]
+    for row in [list(HEADINGS), *rows]:
+        first = row[0].ljust(widths[0])
+        others = [c.rjust(w) for c, w in zip(row[1:], widths[1:], strict=True)]
+        click.echo("  ".join([first, *others]))

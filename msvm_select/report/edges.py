@@ -41,18 +41,19 @@ def _note(
         values = sorted(1.0 / math.sqrt(2.0 * gamma) for gamma in values)
         word = "largest" if word == "smallest" else "smallest"
     text = f"The best {name} = {edge:.6g} is the {word} of its grid"
-    grid = extended(values, word == "largest")
+    grid = extended(values, word == "largest", name in ("degree", "coef0"))
     return f"{text}." if grid is None else f"{text}; --{name} {grid} looks beyond it."
 
 
-def extended(values: list[float], upward: bool) -> str | None:
+def extended(values: list[float], upward: bool, by_steps: bool = False) -> str | None:
     """The grid (2 values or more, ascending) with some more, as it is typed.
 
-    None where the grid ends at a border that it cannot cross.
+    Two values are taken for a geometric grid, ``by_steps`` for an arithmetic one. None
+    where the grid ends at a border that it cannot cross.
     """
     steps = [b - a for a, b in zip(values, values[1:], strict=False)]
     if all(math.isclose(step, steps[0], rel_tol=1e-9) for step in steps) and (
-        len(steps) > 1 or values[0] <= 0.0
+        by_steps or len(steps) > 1 or values[0] <= 0.0
     ):
         return _arithmetic(values, steps[0], upward)
     if values[0] <= 0.0:

@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -18,10 +19,12 @@ import pytest
 from click.testing import CliRunner, Result
 
 from msvm_select.cli import EXIT_CODES, cli, main
+from msvm_select.criteria import CRITERIA
 from msvm_select.kernels import KERNELS
 from msvm_select.records import COLUMNS, Dual
 from msvm_select.report.formats import FORMATS
 from msvm_select.settings.config import load_config
+from msvm_select.settings.settings import DEFAULT_CRITERION
 from msvm_select.solution import Solution
 from msvm_select.solvers import SOLVERS
 from msvm_select.solvers.qp import Qp
@@ -276,6 +279,14 @@ def test_help_begins_with_examples(command: str) -> None:
     """After one sentence, before the options, lines to copy."""
     text = run(command, "--help").stdout
     assert text.index(f"msvm-select {command} ") < text.index("Options:")
+
+
+def test_the_help_of_sweep_names_what_is_on_offer() -> None:
+    """Every kernel, solver, criterion and format, and no other criterion as default."""
+    text = " ".join(run("sweep", "--help").stdout.split())
+    for name in (*KERNELS, *SOLVERS, *CRITERIA, *FORMATS):
+        assert re.search(rf"\b{name}\b", text), name
+    assert f"{DEFAULT_CRITERION} (default)" in text
 
 
 def test_only_commands_that_exist_are_listed() -> None:

@@ -335,6 +335,10 @@ def test_a_grid_is_extended_beyond_its_edge(
 ) -> None:
     """By two values (an arithmetic one downward by one), as it is typed."""
     assert extended(list(parse_grid(grid)), upward) == beyond
+    if beyond is not None:
+        values = parse_grid(beyond)
+        edge = parse_grid(grid)[-1 if upward else 0]
+        assert values[-1] > edge if upward else values[0] < edge
 
 
 def test_two_degrees_are_extended_by_steps() -> None:
@@ -342,10 +346,6 @@ def test_two_degrees_are_extended_by_steps() -> None:
     assert extended([2.0, 3.0], upward=False, by_steps=True) == "1:3:+1"
     assert extended([2.0, 3.0], upward=True, by_steps=True) == "2:5:+1"
     assert extended([1.0, 2.0], upward=False, by_steps=True) is None
-    if beyond is not None:
-        values = parse_grid(beyond)
-        edge = parse_grid(grid)[-1 if upward else 0]
-        assert values[-1] > edge if upward else values[0] < edge
 
 
 def test_a_best_value_on_the_edge_is_said() -> None:

@@ -132,7 +132,12 @@ SWEEP_OPTIONS = (
     setting("--degree", metavar="GRID", help="For the polynomial. Default: 3."),
     setting("--coef0", metavar="GRID", help="For polynomial and sigmoid."),
     setting("--scale", metavar="KIND", help="standard (default), minmax or none."),
-    setting("--criteria", metavar="A,B,..", help="What to score each cell by."),
+    setting(
+        "--criteria",
+        metavar="A,B,..",
+        help="What to score each cell by: loo (default), train-errors, sv-rate, cv:K, "
+        "holdout:SHARE.",
+    ),
     setting("--rank-by", metavar="A", help="One of them. Default: the first."),
     setting("--solver", metavar="NAME", help="exact (default), smo, osqp or qp."),
     setting("--gap", metavar="G", help="The relative duality gap to train to."),

@@ -13,9 +13,9 @@ TOPICS = ("kernels", "solvers", "criteria", "formats", "exit-codes")
 
 
 @click.command("show", short_help="List kernels, solvers, criteria, formats.")
-@click.argument("topic", type=click.Choice(TOPICS))
+@click.argument("topic", metavar="TOPIC", type=click.Choice(TOPICS))
 def command(topic: str) -> None:
-    """List the kernels, solvers, criteria, formats or exit codes.
+    """List what is on offer: kernels, solvers, criteria, formats or exit-codes.
 
     \b
     msvm-select show kernels

@@ -36,7 +36,8 @@ def command(data: str, **options: Any) -> None:
 
     \b
     msvm-select sweep data/iris.csv
-    msvm-select sweep data/iris.csv --gamma 2^-7:2^1:5 --C 0.1,1,10 --criteria cv:5
+    msvm-select sweep data/iris.csv --gamma 2^-7:2^1:5 --C 0.1,1,10
+    msvm-select sweep data/iris.csv --criteria loo,cv:5 --rank-by cv
     msvm-select sweep data/wine.csv --kernel linear --kernel rbf -o ranked.csv
     cat data/iris.csv | msvm-select sweep - --format json > ranked.json
 

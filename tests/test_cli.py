@@ -332,6 +332,21 @@ def test_a_reader_that_is_gone_is_no_error(small: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("shut", "code", "said"),
+    [(">/dev/full", 1, "Error: the output is lost"), (">&-", 0, ""), ("2>&-", 0, "")],
+)
+def test_a_full_or_closed_output_gives_no_traceback(
+    small: Path, shut: str, code: int, said: str
+) -> None:
+    """One line where there is room for it."""
+    line = f"{' '.join(PROGRAM)} sweep {small} --C 1 -q {shut}"
+    done = subprocess.run(line, shell=True, capture_output=True, text=True, check=False)
+    assert done.returncode == code
+    assert done.stderr.startswith(said)
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
     ("environment", "coloured"),
     [
         ({}, False),

@@ -6,9 +6,11 @@ when they are asked for; each lives in the module of its name, as ``command``.
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 import traceback
+from contextlib import suppress
 from importlib import import_module
 from importlib.metadata import version
 from importlib.util import find_spec
@@ -33,6 +35,7 @@ EXIT_CODES = {
     141: "whoever read the output stopped reading",
 }
 
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EIO)  # of writing to stdout or stderr
 BLAS_THREADS = (
     *("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS"),
     "VECLIB_MAXIMUM_THREADS",
@@ -87,9 +90,15 @@ class Group(click.Group):
             click.echo("Interrupted.", err=True)
             ctx.exit(130)
         except BrokenPipeError:
-            # What is still buffered would raise again when Python closes stdout.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            _drop_stdout()
             ctx.exit(141)
+        except OSError as error:
+            if error.errno not in FULL:
+                raise
+            _drop_stdout()
+            with suppress(OSError):
+                click.echo(f"Error: the output is lost: {error.strerror}.", err=True)
+            ctx.exit(1)
 
 
 def exit_code(error: MsvmError) -> int:
@@ -97,6 +106,11 @@ def exit_code(error: MsvmError) -> int:
     if isinstance(error, DataError):
         return 3
     return 2 if isinstance(error, SettingsError) else 1
+
+
+def _drop_stdout() -> None:
+    """What is still buffered would raise again when Python closes stdout."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _note_debug(context: click.Context, value: bool) -> None:

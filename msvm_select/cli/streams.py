@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from msvm_select.report import Results
 
 
-def wants_colour(stream: TextIO) -> bool:
+def wants_colour(stream: TextIO | None) -> bool:
     """NO_COLOR and TERM=dumb forbid, FORCE_COLOR asks for; else on terminals only."""
     if os.environ.get("NO_COLOR"):
         return False
@@ -22,9 +22,9 @@ def wants_colour(stream: TextIO) -> bool:
     return is_live(stream)
 
 
-def is_live(stream: TextIO) -> bool:
-    """Whether lines on the stream may be drawn again."""
-    return stream.isatty() and os.environ.get("TERM") != "dumb"
+def is_live(stream: TextIO | None) -> bool:
+    """Whether lines on the stream may be drawn again; None is a closed one."""
+    return stream is not None and stream.isatty() and os.environ.get("TERM") != "dumb"
 
 
 def chosen_format(format: str | None, output: str | None) -> str:

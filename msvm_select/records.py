@@ -220,7 +220,7 @@ class LeftOut:
     @cached_property
     def wrong(self) -> NDArray[np.bool_]:
         """Ties are errors, and so is what training already decided."""
-        return (self.road == BY_TRAINING) | ~(self.margin > 0.0)
+        return np.asarray((self.road == BY_TRAINING) | ~(self.margin > 0.0))
 
     @cached_property
     def predicted(self) -> Ints:

@@ -103,9 +103,7 @@ class Solution:
         margins[own] = np.inf
         stretched = np.maximum(0.0, 1.0 - stretch * margins).sum()
         half, C = 0.5 * self.norm_w_squared, self.dual.C
-        return min(
-            half + C * float(xi.sum()), stretch**2 * half + C * float(stretched)
-        )
+        return min(half + C * float(xi.sum()), stretch**2 * half + C * float(stretched))
 
     @cached_property
     def gap(self) -> float:

@@ -95,7 +95,9 @@ def retrain_each(cell: Cell, *, every_margin: bool = False) -> LeftOut:
     margins = h[np.arange(m), y][:, None] - h
     weighed = (full.alpha * np.where(full.alpha > 0.0, margins, 0.0)).sum(axis=1)
     decided = full.is_support_vector & (weighed <= 0.0)
-    road = np.where(decided, BY_TRAINING, np.where(full.is_support_vector, RETRAINED, 0))
+    road = np.where(
+        decided, BY_TRAINING, np.where(full.is_support_vector, RETRAINED, 0)
+    )
     at_top = np.full(m, bool((full.alpha >= full.dual.C).any()))
     free_b = not full.b_unique
     asked = full.is_support_vector & (every_margin | ~decided) | free_b

@@ -1,17 +1,17 @@
-"""Steps along cycles of the class graph: first-order training, and the way in for Newton.
-
-alpha is a flow on the complete graph of the Q classes (alpha_ik runs y_i -> k), so every
-feasible direction is a sum of cycles. A variable gives its arc a gain: raising alpha_ib
-(i in C_a, alpha_ib < C) serves a -> b with g_ib, lowering alpha_ja > 0 (j in C_b) serves
-it with -g_ja. With G_ab the largest gain of an arc, a cycle of positive total gain can
-raise the dual; its curvature, realised by samples i_1, i_2, .., is
-sum_t ||Phi(i_t) - Phi(i_{t-1})||^2, since sample i_t moves by +1 in its arc's tail class
-and by -1 in its head class.
-
-One step: the two-cycle a -> b -> a of the largest gain; its first variable is the best of
-its arc, its second maximises gain^2 / curvature (the choice of the second variable by
-curvature halves the steps and more). Only when no two-cycle gains, the cycle of largest
-mean gain (Karp) is taken: a point can be optimal along all pairs and not optimal.
+"""Steps along cycles of the class graph: first-order training, and the way in for
+Newton.
+ alpha is a flow on the complete graph of the Q classes (alpha_ik runs y_i -> k), so
+every feasible direction is a sum of cycles. A variable gives its arc a gain: raising
+alpha_ib (i in C_a, alpha_ib < C) serves a -> b with g_ib, lowering alpha_ja > 0 (j in
+C_b) serves it with -g_ja. With G_ab the largest gain of an arc, a cycle of positive
+total gain can raise the dual; its curvature, realised by samples i_1, i_2, .., is sum_t
+||Phi(i_t) - Phi(i_{t-1})||^2, since sample i_t moves by +1 in its arc's tail class and
+by -1 in its head class.
+ One step: the two-cycle a -> b -> a of the largest gain; its first variable is the best
+of its arc, its second maximises gain^2 / curvature (the choice of the second variable
+by curvature halves the steps and more). Only when no two-cycle gains, the cycle of
+largest mean gain (Karp) is taken: a point can be optimal along all pairs and not
+optimal.
 
 Arrays are class-sorted: samples of class a are off[a]:off[a + 1], and A = alpha, F are
 (Q, m), so that each block of an arc is one run of memory. Only the arcs that touch a
@@ -27,10 +27,12 @@ NONE = -1e300  # the gain of an arc that no variable can serve
 ROUNDING = 1e-6  # slacks below it may be those of free variables, left by rounding
 FLAT = 1e-12  # the least curvature that a step divides by
 
+kernel = njit(cache=True, nogil=True, error_model="numpy")
 
-@njit(cache=True, nogil=True, fastmath={"nnan", "nsz"})
-def _block_gains(A, F, off, box, a, b):  # type: ignore[no-untyped-def]
-    """Largest g_ib over alpha_ib < box, and largest -g_ib over alpha_ib > 0, i in C_a."""
+
+@njit(cache=True, nogil=True, error_model="numpy", fastmath={"nnan", "nsz"})
+def _block_gains(A, F, off, box, a, b):
+    """Over i in C_a: largest g_ib with alpha_ib < box, largest -g_ib with > 0."""
     Ab, Fa, Fb = A[b], F[a], F[b]
     rise = NONE
     fall = NONE
@@ -43,8 +45,8 @@ def _block_gains(A, F, off, box, a, b):  # type: ignore[no-untyped-def]
     return rise, fall
 
 
-@njit(cache=True, nogil=True)
-def _kernel_row(K, Z, i, out):  # type: ignore[no-untyped-def]
+@kernel
+def _kernel_row(K, Z, i, out):
     """Row i of the kernel matrix: of K, or of Z Z' where K is empty."""
     if K.shape[0] > 0:
         return K[i]
@@ -57,8 +59,8 @@ def _kernel_row(K, Z, i, out):  # type: ignore[no-untyped-def]
     return out
 
 
-@njit(cache=True, nogil=True)
-def _locate(A, F, off, box, a, b, gain, rises):  # type: ignore[no-untyped-def]
+@kernel
+def _locate(A, F, off, box, a, b, gain, rises):
     """The sample whose variable serves arc a -> b with this gain."""
     if rises:
         for i in range(off[a], off[a + 1]):
@@ -81,8 +83,8 @@ def _locate(A, F, off, box, a, b, gain, rises):  # type: ignore[no-untyped-def]
     return at
 
 
-@njit(cache=True, nogil=True)
-def _partner(Ku, kuu, diag, A, F, off, box, a, b, gain):  # type: ignore[no-untyped-def]
+@kernel
+def _partner(Ku, kuu, diag, A, F, off, box, a, b, gain):
     """The variable of arc b -> a with the best gain^2 / curvature beside sample u."""
     best = -1.0
     at = -1
@@ -102,14 +104,14 @@ def _partner(Ku, kuu, diag, A, F, off, box, a, b, gain):  # type: ignore[no-unty
     return at, rises
 
 
-@njit(cache=True, nogil=True)
-def _room(A, box, a, b, i, rises):  # type: ignore[no-untyped-def]
+@kernel
+def _room(A, box, a, b, i, rises):
     """How far the variable of sample i on arc a -> b can go."""
     return box[i] - A[b, i] if rises else A[a, i]
 
 
-@njit(cache=True, nogil=True)
-def _move(A, box, a, b, i, rises, t):  # type: ignore[no-untyped-def]
+@kernel
+def _move(A, box, a, b, i, rises, t):
     """Send t along arc a -> b by sample i; what comes to a bound is put on it."""
     if rises:
         value = A[b, i] + t
@@ -119,8 +121,8 @@ def _move(A, box, a, b, i, rises, t):  # type: ignore[no-untyped-def]
         A[a, i] = 0.0 if value <= A[a, i] * 1e-14 else value
 
 
-@njit(cache=True, nogil=True)
-def _scan_all(A, F, off, box, rise, fall):  # type: ignore[no-untyped-def]
+@kernel
+def _scan_all(A, F, off, box, rise, fall):
     """The gains of every arc."""
     Q = A.shape[0]
     for a in range(Q):
@@ -129,8 +131,8 @@ def _scan_all(A, F, off, box, rise, fall):  # type: ignore[no-untyped-def]
                 rise[a, b], fall[b, a] = _block_gains(A, F, off, box, a, b)
 
 
-@njit(cache=True, nogil=True)
-def _rescan(A, F, off, box, rise, fall, c):  # type: ignore[no-untyped-def]
+@kernel
+def _rescan(A, F, off, box, rise, fall, c):
     """The gains of the arcs that touch class c."""
     for k in range(A.shape[0]):
         if k != c:
@@ -138,8 +140,8 @@ def _rescan(A, F, off, box, rise, fall, c):  # type: ignore[no-untyped-def]
             rise[k, c], fall[c, k] = _block_gains(A, F, off, box, k, c)
 
 
-@njit(cache=True, nogil=True)
-def _best_pair(rise, fall):  # type: ignore[no-untyped-def]
+@kernel
+def _best_pair(rise, fall):
     """The two-cycle of the largest total gain."""
     best = NONE
     pa, pb = 0, 1
@@ -151,8 +153,8 @@ def _best_pair(rise, fall):  # type: ignore[no-untyped-def]
     return best, pa, pb
 
 
-@njit(cache=True, nogil=True)
-def _long_cycle(rise, fall, least, nodes):  # type: ignore[no-untyped-def]
+@kernel
+def _long_cycle(rise, fall, least, nodes):
     """A cycle of mean gain above ``least``: its length (0: none), classes in nodes.
 
     Longest paths by relaxation; an arc still relaxed after Q rounds hangs on a cycle.
@@ -184,8 +186,8 @@ def _long_cycle(rise, fall, least, nodes):  # type: ignore[no-untyped-def]
     return length
 
 
-@njit(cache=True, nogil=True)
-def _follow(K, Z, diag, A, F, off, box, rise, fall, nodes, length):  # type: ignore[no-untyped-def]
+@kernel
+def _follow(K, Z, diag, A, F, off, box, rise, fall, nodes, length):
     """One step along the cycle nodes[0] -> .. -> nodes[length - 1] -> nodes[0]."""
     m = A.shape[1]
     at = np.empty(length, np.int64)
@@ -212,8 +214,8 @@ def _follow(K, Z, diag, A, F, off, box, rise, fall, nodes, length):  # type: ign
         F[a] += step * (rows[t] - rows[t - 1])
 
 
-@njit(cache=True, nogil=True, fastmath={"contract"})
-def _shift(Fa, Fb, Ku, Kv, t):  # type: ignore[no-untyped-def]
+@njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract"})
+def _shift(Fa, Fb, Ku, Kv, t):
     """F_a += t (K_u - K_v), F_b -= the same."""
     for i in range(Fa.shape[0]):
         d = t * (Ku[i] - Kv[i])
@@ -221,13 +223,13 @@ def _shift(Fa, Fb, Ku, Kv, t):  # type: ignore[no-untyped-def]
         Fb[i] -= d
 
 
-@njit(cache=True, nogil=True)
-def cycle_steps(K, Z, diag, A, F, off, box, least, long_least, most_steps):  # type: ignore[no-untyped-def]
+@kernel
+def cycle_steps(K, Z, diag, A, F, off, box, least, long_least, most_steps):
     """Step along two-cycles until none gains more than ``least`` (an arc, on average).
 
-    Then longer cycles that gain more than ``long_least`` an arc, which costs many steps:
-    the caller decides whether Newton is the better road from there.
-    -> (steps made, largest gain of a pair left).  A, F (Q, m) change in place.
+    Then longer cycles that gain more than ``long_least`` an arc, which costs many
+    steps: the caller decides whether Newton is the better road from there. -> (steps
+    made, largest gain of a pair left).  A, F (Q, m) change in place.
     """
     Q, m = A.shape
     rise, fall = np.full((Q, Q), NONE), np.full((Q, Q), NONE)
@@ -267,8 +269,8 @@ def cycle_steps(K, Z, diag, A, F, off, box, least, long_least, most_steps):  # t
     return steps, _best_pair(rise, fall)[0]
 
 
-@njit(cache=True, nogil=True)
-def _largest_mean(gains, Q):  # type: ignore[no-untyped-def]
+@kernel
+def _largest_mean(gains, Q):
     """Karp: the largest mean gain of a cycle among the classes that have samples."""
     walk = np.full((Q + 1, Q), NONE)
     walk[0] = 0.0
@@ -288,9 +290,9 @@ def _largest_mean(gains, Q):  # type: ignore[no-untyped-def]
     return best
 
 
-@njit(cache=True, nogil=True)
-def certify(A, F, off, box):  # type: ignore[no-untyped-def]
-    """(relative duality gap, largest mean cycle gain, biases), the centre rule inside."""
+@kernel
+def certify(A, F, off, box):
+    """(relative duality gap, largest mean cycle gain, biases by the centre rule)."""
     Q = A.shape[0]
     rise, fall = np.full((Q, Q), NONE), np.full((Q, Q), NONE)
     _scan_all(A, F, off, box, rise, fall)
@@ -343,12 +345,13 @@ def certify(A, F, off, box):  # type: ignore[no-untyped-def]
     return (primal - dual) / max(1.0, abs(dual)), cycle, b_
 
 
-@njit(cache=True, nogil=True)
-def _primal(F, off, box, present, b, square, stretch):  # type: ignore[no-untyped-def]
+@kernel
+def _primal(F, off, box, present, b, square, stretch):
     """The primal objective at (w, b) times ``stretch``.
 
     A stretch that lifts the margins of the free variables over 1 spares the box times
-    their rounding, at the price of their rounding times ||w||^2; both are primal points.
+    their rounding, at the price of their rounding times ||w||^2; both are primal
+    points.
     """
     Q = F.shape[0]
     loss = 0.0

@@ -13,10 +13,9 @@ A cell takes rounds of three roads, each cheap where it is used:
 
 After each round the certificate is taken; the largest mean gain of a cycle that is left
 sets how far the next cycle steps go. The dual rises in every round, so it ends.
-
-THEORY-wise this is the Newton system of all free variables, not the one split by class:
-with the factor updated (3) or the conjugate gradients of (2) its size does not hurt, and
-a cell on glass with 720 free variables takes some 10 ms.
+ This is the Newton system of all free variables, not the one split by
+class: with the factor updated (3) or the conjugate gradients of (2) its size does not
+hurt, and a cell on glass with 720 free variables takes some 10 ms.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ from msvm_select.solvers.leaving_out import leave_each_out
 from msvm_select.solvers.workbench import Training
 
 NEAR = 0.1  # gain of an arc at which the first cycle steps stop
-EXCHANGE_FROM = 60  # free variables from which a block exchange is tried
+EXCHANGE_FROM = 100  # free variables from which a block exchange is tried
 EXCHANGES = 5  # rounds in which it is tried
 MOST_ROUNDS = 200
 MOST_FREE = 6000  # the largest factor kept: beyond, cycle steps alone finish
@@ -106,9 +105,7 @@ def _by_exchange(training: Training) -> bool:
     if training.n_free < EXCHANGE_FROM:
         return False
     try:
-        found = exchange(
-            training.problem, training.A, training.F, training.b, 1e-11
-        )
+        found = exchange(training.problem, training.A, training.F, training.b, 1e-11)
     except np.linalg.LinAlgError:
         return False
     training.solves += found.solves
@@ -134,7 +131,8 @@ def _by_newton(training: Training) -> None:
     shift = max(float(training.diagonal.max(initial=0.0)), 1e-300)
     bench.n, made = newton_on_face(
         training.K, training.Z, bench.y, training.A, training.F, training.box,
-        shift, RIDGE * shift, bench.U, bench.Y, bench.rows, bench.cols, bench.n, REFINEMENTS,
+        shift, RIDGE * shift, bench.U, bench.Y, bench.rows, bench.cols, bench.n,
+        REFINEMENTS,
     )  # fmt: skip
     training.solves += made
 

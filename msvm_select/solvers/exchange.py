@@ -1,17 +1,16 @@
 """The block exchange: every wrong bound is put right at once, then all is solved again.
-
-Hold some variables at 0 or C, solve for the rest (the free ones) without a box; then free
-what a bound holds against its gradient, fix what the solution drove past a bound, repeat
-(a primal-dual active set).  When nothing is left to exchange, the answer is the optimum.
-Near a well-conditioned optimum it takes 2 to 6 systems however many variables change;
-where K is nearly singular it may run away, which the count of exchanges shows at once:
-the caller then walks on the face instead.
-
-Up to ``DIRECT`` free variables the system  [H A; A' 0][d; b] = [g; -s]  (s the imbalance of
-the flow) is solved by a Cholesky factor.  Beyond, by conjugate gradients in the space of
-balanced flows: a product K tau costs O(Q m^2) and no block is built.  The preconditioner
-is H with K replaced by its diagonal, K_ii (I + 11') for the free arcs of each sample,
-exact where K is diagonal; its inverse is (v - 1 (1'v) / (1 + q_i)) / K_ii.
+ Hold some variables at 0 or C, solve for the rest (the free ones) without a box; then
+free what a bound holds against its gradient, fix what the solution drove past a bound,
+repeat (a primal-dual active set).  When nothing is left to exchange, the answer is the
+optimum. Near a well-conditioned optimum it takes 2 to 6 systems however many variables
+change; where K is nearly singular it may run away, which the count of exchanges shows
+at once: the caller then walks on the face instead.
+ Up to ``DIRECT`` free variables the system  [H A; A' 0][d; b] = [g; -s]  (s the
+imbalance of the flow) is solved by a Cholesky factor.  Beyond, by conjugate gradients
+in the space of balanced flows: a product K tau costs O(Q m^2) and no block is built.
+The preconditioner is H with K replaced by its diagonal, K_ii (I + 11') for the free
+arcs of each sample, exact where K is diagonal; its inverse is (v - 1 (1'v) / (1 + q_i))
+/ K_ii.
 """
 
 from __future__ import annotations
@@ -28,11 +27,13 @@ from msvm_select.records import Gram
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
+kernel = njit(cache=True, nogil=True, error_model="numpy")
+
 DIRECT = 1200
 MOST_ROUNDS = 15
 MOST_PRODUCTS = 150
 ENOUGH = 1e-26  # squared: thirteen digits of the residual
-RUNS_AWAY = 0.7  # more exchanges than this share of the last count: not converging
+RUNS_AWAY = 0.85  # more exchanges than this share of the last count: not converging
 RIDGE = 1e-11
 LEVEL = 1e-11  # imbalance of the flow, by its sum, that is rounding
 
@@ -146,8 +147,8 @@ def _direct(
     return step, b
 
 
-@njit(cache=True, nogil=True)
-def _assemble(K, y, rows, cols):  # type: ignore[no-untyped-def]
+@kernel
+def _assemble(K, y, rows, cols):
     """The lower triangle of H on the listed variables."""
     n = rows.size
     H = np.empty((n, n))

@@ -1,23 +1,20 @@
 """Newton on the free variables: an active set whose factor is updated, not made anew.
-
-With M the free variables (0 < alpha < C), H their Hessian and A their rows e_{y_i} - e_k,
-the optimum on the face solves   H d + A b = g_M,  A' d = 0.   Kept are the Cholesky factor
-H + rho I = U'U (upper, row-major: every inner loop runs along memory) and, column by
-column, Y = U^{-T} A and z = U^{-T} g_M.  Then
+ With M the free variables (0 < alpha < C), H their Hessian and A their rows e_{y_i} -
+e_k, the optimum on the face solves   H d + A b = g_M,  A' d = 0.   Kept are the
+Cholesky factor H + rho I = U'U (upper, row-major: every inner loop runs along memory)
+and, column by column, Y = U^{-T} A and z = U^{-T} g_M.  Then
 
     b = (Y'Y)^+ Y'z,      d = U^{-1} (z - Y b),
-
-one back-substitution a step.  The step goes to the first bound; the variable that hits it
-leaves: its column is cut out of U and Givens rotations, applied to Y and z too, make U
-triangular again.  After a step t the right-hand side is known without a product by H:
+ one back-substitution a step.  The step goes to the first bound; the variable that hits
+it leaves: its column is cut out of U and Givens rotations, applied to Y and z too, make
+U triangular again.  After a step t the right-hand side is known without a product by H:
 z <- z - t (z - Y b).  A change costs O(n^2) and some ten microseconds at n = 100.
-
-K is used with a constant added (shift): on balanced flows that changes nothing, since
+ K is used with a constant added (shift): on balanced flows that changes nothing, since
 it adds shift * A A' to H, and it keeps A' H^-1 A of one size where H alone is singular.
-Where H is singular still (a linear kernel with more free variables than dimensions, duplicate
-rows), rho lets d run far along the null space, as it should: the curvature met along d,
-||z - Y b||^2 - rho d'd, is nearly zero there, and the step ends at a bound. Elsewhere
-the step is 1: what d leaves of the null space is then walked next.
+Where H is singular still (a linear kernel with more free variables than dimensions,
+duplicate rows), rho lets d run far along the null space, as it should: the curvature
+met along d, ||z - Y b||^2 - rho d'd, is nearly zero there, and the step ends at a
+bound. Elsewhere the step is 1: what d leaves of the null space is then walked next.
 """
 
 from __future__ import annotations
@@ -27,9 +24,11 @@ from numba import njit
 
 FULL = 1e300
 
+kernel = njit(cache=True, nogil=True, error_model="numpy")
 
-@njit(cache=True, nogil=True)
-def _entry(K, Z, i, j):  # type: ignore[no-untyped-def]
+
+@kernel
+def _entry(K, Z, i, j):
     """K_ij, or z_i . z_j where K is empty."""
     if K.shape[0] > 0:
         return K[i, j]
@@ -39,8 +38,8 @@ def _entry(K, Z, i, j):  # type: ignore[no-untyped-def]
     return s
 
 
-@njit(cache=True, nogil=True)
-def _hessian(K, Z, y, shift, i, k, j, l):  # type: ignore[no-untyped-def]
+@kernel
+def _hessian(K, Z, y, shift, i, k, j, l):
     """H_(ik),(jl) = (K_ij + shift) <e_{y_i} - e_k, e_{y_j} - e_l>."""
     c = 0.0
     if y[i] == y[j]:
@@ -54,8 +53,8 @@ def _hessian(K, Z, y, shift, i, k, j, l):  # type: ignore[no-untyped-def]
     return c * (_entry(K, Z, i, j) + shift) if c != 0.0 else 0.0
 
 
-@njit(cache=True, nogil=True)
-def _append(K, Z, y, shift, rho, U, Y, rows, cols, n, i, k):  # type: ignore[no-untyped-def]
+@kernel
+def _append(K, Z, y, shift, rho, U, Y, rows, cols, n, i, k):
     """One more variable (i, k) at the end: a column of U, a row of Y."""
     x = np.empty(n + 1)
     for j in range(n):
@@ -84,8 +83,8 @@ def _append(K, Z, y, shift, rho, U, Y, rows, cols, n, i, k):  # type: ignore[no-
     return n + 1
 
 
-@njit(cache=True, nogil=True)
-def _drop(U, Y, z, rows, cols, n, p):  # type: ignore[no-untyped-def]
+@kernel
+def _drop(U, Y, z, rows, cols, n, p):
     """Variable p leaves: cut its column, rotate U back to triangular form."""
     for j in range(n):
         first = max(p, j - 1) if j > p else p
@@ -112,8 +111,8 @@ def _drop(U, Y, z, rows, cols, n, p):  # type: ignore[no-untyped-def]
     return n - 1
 
 
-@njit(cache=True, nogil=True)
-def _rebuild(K, Z, y, shift, rho, U, Y, rows, cols, n):  # type: ignore[no-untyped-def]
+@kernel
+def _rebuild(K, Z, y, shift, rho, U, Y, rows, cols, n):
     """The factor of all n variables, made anew (LAPACK)."""
     H = np.empty((n, n))
     for p in range(n):
@@ -140,8 +139,8 @@ def _rebuild(K, Z, y, shift, rho, U, Y, rows, cols, n):  # type: ignore[no-untyp
                 Y[q, c] -= U[p, q] * Y[p, c]
 
 
-@njit(cache=True, nogil=True)
-def _forward(U, n, v):  # type: ignore[no-untyped-def]
+@kernel
+def _forward(U, n, v):
     """v <- U^{-T} v."""
     for j in range(n):
         v[j] /= U[j, j]
@@ -151,8 +150,8 @@ def _forward(U, n, v):  # type: ignore[no-untyped-def]
             v[c] -= s * Uj[c]
 
 
-@njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
-def _backward(U, n, v):  # type: ignore[no-untyped-def]
+@njit(cache=True, nogil=True, error_model="numpy", fastmath={"reassoc", "contract"})
+def _backward(U, n, v):
     """v <- U^{-1} v."""
     for j in range(n - 1, -1, -1):
         s = v[j]
@@ -162,8 +161,8 @@ def _backward(U, n, v):  # type: ignore[no-untyped-def]
         v[j] = s / Uj[j]
 
 
-@njit(cache=True, nogil=True)
-def _eliminate(S):  # type: ignore[no-untyped-def]
+@kernel
+def _eliminate(S):
     """x with S[:, :-1] x = S[:, -1]; an unknown without a pivot of its own stays 0."""
     size = S.shape[0]
     least = np.empty(size)
@@ -185,9 +184,9 @@ def _eliminate(S):  # type: ignore[no-untyped-def]
     return x
 
 
-@njit(cache=True, nogil=True)
-def _multipliers(Y, z, n):  # type: ignore[no-untyped-def]
-    """b with Y'Y b = Y'z, the last class at 0; a class that no free arc ties stays 0."""
+@kernel
+def _multipliers(Y, z, n):
+    """b with Y'Y b = Y'z, the last class at 0; what no free arc ties stays 0."""
     Q1 = Y.shape[1]
     S = np.zeros((Q1, Q1 + 1))
     for p in range(n):
@@ -200,8 +199,8 @@ def _multipliers(Y, z, n):  # type: ignore[no-untyped-def]
     return _eliminate(S)
 
 
-@njit(cache=True, nogil=True)
-def _balance(y, rows, cols, n, Q1, d, owed):  # type: ignore[no-untyped-def]
+@kernel
+def _balance(y, rows, cols, n, Q1, d, owed):
     """d <- the nearest one with A'd = owed: d - A (A'A)^+ (A'd - owed).
 
     Along the null space of H, d is large and its balance only as good as U's condition.
@@ -226,8 +225,8 @@ def _balance(y, rows, cols, n, Q1, d, owed):  # type: ignore[no-untyped-def]
         d[p] -= (x[a] if a < Q1 else 0.0) - (x[c] if c < Q1 else 0.0)
 
 
-@njit(cache=True, nogil=True)
-def _restore_flow(y, A, box, rows, cols, n, Q1):  # type: ignore[no-untyped-def]
+@kernel
+def _restore_flow(y, A, box, rows, cols, n, Q1):
     """Take the imbalance that rounding has left out of the free variables."""
     Q, m = A.shape
     owed = np.zeros(Q1)
@@ -248,8 +247,8 @@ def _restore_flow(y, A, box, rows, cols, n, Q1):  # type: ignore[no-untyped-def]
         A[cols[p], rows[p]] += d[p]
 
 
-@njit(cache=True, nogil=True)
-def _sync(K, Z, y, A, box, shift, rho, U, Y, z, rows, cols, n):  # type: ignore[no-untyped-def]
+@kernel
+def _sync(K, Z, y, A, box, shift, rho, U, Y, z, rows, cols, n):
     """Make the list and the factor those of the variables now free; -> n."""
     Q, m = A.shape
     listed = np.zeros((Q, m), np.bool_)
@@ -286,8 +285,8 @@ def _sync(K, Z, y, A, box, shift, rho, U, Y, z, rows, cols, n):  # type: ignore[
     return n
 
 
-@njit(cache=True, nogil=True)
-def _walk(y, A, box, rho, U, Y, z, rows, cols, n):  # type: ignore[no-untyped-def]
+@kernel
+def _walk(y, A, box, rho, U, Y, z, rows, cols, n):
     """Newton steps on the face, dropping what hits a bound; -> (n, systems solved)."""
     solves = 0
     d = np.empty(n)
@@ -341,8 +340,8 @@ def _walk(y, A, box, rho, U, Y, z, rows, cols, n):  # type: ignore[no-untyped-de
     return n, solves
 
 
-@njit(cache=True, nogil=True)
-def newton_on_face(K, Z, y, A, F, box, shift, rho, U, Y, rows, cols, n, refinements):  # type: ignore[no-untyped-def]
+@kernel
+def newton_on_face(K, Z, y, A, F, box, shift, rho, U, Y, rows, cols, n, refinements):
     """From A, F to the optimum on the face of the free variables.
 
     The factor of the call before (U, Y, rows, cols, n) is brought up to date first; F
@@ -376,8 +375,8 @@ def newton_on_face(K, Z, y, A, F, box, shift, rho, U, Y, rows, cols, n, refineme
     return n, solves
 
 
-@njit(cache=True, nogil=True)
-def _carry_over(K, Z, y, A, old, F):  # type: ignore[no-untyped-def]
+@kernel
+def _carry_over(K, Z, y, A, old, F):
     """F += K (tau - tau_old); -> the largest change of an alpha."""
     Q, m = A.shape
     change = np.zeros((m, Q))

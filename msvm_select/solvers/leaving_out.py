@@ -4,7 +4,8 @@
    training; only where b is not unique the centre is taken again without p.
 2. sum_k alpha_pk m_pk <= 0: dropping p's loss can only lower this sum, so that some
    margin stays <= 0. An error, no work. (With ``margins`` it is solved all the same.)
-3. The others are solved on the tableau (``tableau``, ``left_out``), in chunks of samples
+3. The others are solved on the tableau (``tableau``, ``left_out``), in chunks of
+samples
    whose columns of S fit into memory.
 4. What stays unsettled there (no tie between the classes, so that b is not unique; a
    margin so small that rounding could turn it; a tableau too large or singular) is
@@ -47,6 +48,7 @@ Tell = Callable[[int, int], None]
 CHUNK = 256  # samples between two words of progress
 MOST_COLUMNS = 4096  # columns of S kept
 MOST_NUMBERS = 2e8  # of the tableau: beyond, every support vector is retrained
+NEAR = 0.2  # r of variables whose columns are made before they are asked for
 SURE = 1e-6  # a margin below is retrained: the tableau has some nine digits
 
 
@@ -196,7 +198,7 @@ class _LeavingOut:
         road = np.where(exchanges[sure] == 0, PREDICTED, REPAIRED)
         self.road[done] = np.where(self.decided[done], BY_TRAINING, road)
         self.road[samples[status > NEEDS_COLUMN]] = RETRAINED
-        return samples[status == NEEDS_COLUMN]
+        return np.asarray(samples[status == NEEDS_COLUMN])
 
     def unsettled(self, asked: Ints) -> Ints:
         """Which of those asked for have no margin yet."""
@@ -238,6 +240,8 @@ class _Columns:
     def need_shifts_of(self, samples: Ints) -> None:
         """The variables that leaving these samples out will shift."""
         t = self.tableau
+        if self.store.shape[0] == 0:  # these are asked for by many
+            self.needed |= np.abs(t.r_N) < NEAR
         self.needed |= (t.alpha_N > 0.0) & np.isin(t.rows_N, samples)
         self.make_needed()
 

@@ -11,13 +11,12 @@ and everything else follows by G, X and S.  Two roads to the right state:
 
 *All at once* (``_exchange``): put every wrong variable right, solve again.  Two to four
 turns where it works; where it does not, the number of wrong ones shows it at once.
-
-*Let down* (``_let_down``): alpha_p goes from its value to 0 along lambda in [0, 1].
+ *Let down* (``_let_down``): alpha_p goes from its value to 0 along lambda in [0, 1].
 The solution is affine in lambda until one variable comes to its bound; that one is
 exchanged, and on.  Every point of the path is an optimum, so it cannot run away.  Where
 the variable that leaves was the last free tie between two groups of classes, the system
-without it is singular: alpha stands still while the biases slide, until another variable
-takes the tie over.
+without it is singular: alpha stands still while the biases slide, until another
+variable takes the tie over.
 """
 
 from __future__ import annotations
@@ -35,10 +34,9 @@ MOST_TURNS = 8  # of the exchange of all
 MOST_STOPS = 200  # of the path
 MOST_STUCK = 20  # of them in one place
 LARGEST = 96  # unknowns of a small system
-PROOF = 10.0  # what is proven may break its bound by so many times SLACK
 SLACK = 1e-9  # of r, and of alpha by its scale, that counts as on the bound
 FAR = 1e300  # of biases that nothing ties
-DEAD = 1e-10  # a pivot below it, by the diagonal's scale, is zero
+DEAD = 1e-10  # a pivot below it, where the diagonal is 1, is zero
 
 
 class Table(NamedTuple):
@@ -78,18 +76,34 @@ class State(NamedTuple):
     slope_r: Floats
 
 
-@njit(cache=True, nogil=True)
-def _solve_small(M, x, size):  # type: ignore[no-untyped-def]
-    """x <- M^-1 x (two right-hand sides); whether every pivot was sound."""
+kernel = njit(cache=True, nogil=True, error_model="numpy")
+
+
+@kernel
+def _solve_small(M, x, size):
+    """x <- M^-1 x (two right-hand sides); whether every pivot was sound.
+
+    Forces and shifts are of different scales, so the diagonal is brought to 1 first.
+    """
     largest = 0.0
     for i in range(size):
         largest = max(largest, abs(M[i, i]))
+    if size > 0 and largest == 0.0:
+        return False
+    scale = np.empty(size)
+    for i in range(size):
+        scale[i] = 1.0 / np.sqrt(max(abs(M[i, i]), 1e-14 * largest))
+    for i in range(size):
+        for j in range(size):
+            M[i, j] *= scale[i] * scale[j]
+        x[0, i] *= scale[i]
+        x[1, i] *= scale[i]
     for c in range(size):
         at, best = c, abs(M[c, c])
         for i in range(c + 1, size):
             if abs(M[i, c]) > best:
                 at, best = i, abs(M[i, c])
-        if best <= DEAD * largest:
+        if best <= DEAD:
             return False
         if at != c:
             for j in range(c, size):
@@ -109,18 +123,21 @@ def _solve_small(M, x, size):  # type: ignore[no-untyped-def]
             for j in range(c + 1, size):
                 s -= M[c, j] * x[e, j]
             x[e, c] = s / M[c, c]
+    for i in range(size):
+        x[0, i] *= scale[i]
+        x[1, i] *= scale[i]
     return True
 
 
-@njit(cache=True, nogil=True, fastmath={"contract"})
-def _add(out, factor, row):  # type: ignore[no-untyped-def]
+@njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract"})
+def _add(out, factor, row):
     """out += factor * row, without a temporary."""
     for i in range(out.size):
         out[i] += factor * row[i]
 
 
-@njit(cache=True, nogil=True)
-def _begin(T, st, p):  # type: ignore[no-untyped-def]
+@kernel
+def _begin(T, st, p):
     """The state in which sample p, and nothing else, is asked to go to 0."""
     st.held[:], st.moving[:], st.moved[:], st.target[:] = False, False, 0.0, 0.0
     for v in range(T.alpha_M.size):
@@ -132,8 +149,8 @@ def _begin(T, st, p):  # type: ignore[no-untyped-def]
             st.moved[v] = -T.alpha_N[v]
 
 
-@njit(cache=True, nogil=True)
-def _list(T, st, needed):  # type: ignore[no-untyped-def]
+@kernel
+def _list(T, st, needed):
     """List the unknowns; whether every column of S that they ask for is there."""
     n_held, n_moving, whole = 0, 0, True
     for v in range(T.alpha_M.size):
@@ -152,9 +169,9 @@ def _list(T, st, needed):  # type: ignore[no-untyped-def]
     return whole
 
 
-@njit(cache=True, nogil=True)
-def _bases(T, st):  # type: ignore[no-untyped-def]
-    """alpha_M and r_N with the given shifts: base + lambda slope, p's shifts in slope."""
+@kernel
+def _bases(T, st):
+    """alpha_M and r_N by the given shifts: base + lambda slope, p's in the slope."""
     st.base_a[:] = T.alpha_M
     st.base_r[:] = T.r_N
     st.slope_a[:] = 0.0
@@ -170,8 +187,8 @@ def _bases(T, st):  # type: ignore[no-untyped-def]
                 _add(st.base_r, -d, T.S[T.column[v]])
 
 
-@njit(cache=True, nogil=True)
-def _matrix(T, st, M):  # type: ignore[no-untyped-def]
+@kernel
+def _matrix(T, st, M):
     """The small system's matrix."""
     n_held, n_moving = st.sizes[0], st.sizes[1]
     for i in range(n_held):
@@ -187,8 +204,8 @@ def _matrix(T, st, M):  # type: ignore[no-untyped-def]
             M[n_held + i, n_held + j] = -T.S[c, st.at_N[j]]
 
 
-@njit(cache=True, nogil=True)
-def _unknowns(T, st, M, x):  # type: ignore[no-untyped-def]
+@kernel
+def _unknowns(T, st, M, x):
     """Forces and shifts x[0] + lambda x[1]; whether the system is regular."""
     n_held, n_moving = st.sizes[0], st.sizes[1]
     _matrix(T, st, M)
@@ -207,8 +224,8 @@ def _unknowns(T, st, M, x):  # type: ignore[no-untyped-def]
     return _solve_small(M, x, n_held + n_moving)
 
 
-@njit(cache=True, nogil=True)
-def _answer(T, st, x, a, r):  # type: ignore[no-untyped-def]
+@kernel
+def _answer(T, st, x, a, r):
     """Add to a and r what the forces and shifts x do to them."""
     n_held, n_moving = st.sizes[0], st.sizes[1]
     for j in range(n_held):
@@ -220,8 +237,8 @@ def _answer(T, st, x, a, r):  # type: ignore[no-untyped-def]
         _add(r, -x[n_held + j], T.S[T.column[v]])
 
 
-@njit(cache=True, nogil=True)
-def _put_right(T, st, x, a, r):  # type: ignore[no-untyped-def]
+@kernel
+def _put_right(T, st, x, a, r):
     """Exchange every wrong variable of the state at lambda = 1; -> how many."""
     n_held, n_moving = st.sizes[0], st.sizes[1]
     C, wrong = T.C, 0
@@ -251,34 +268,8 @@ def _put_right(T, st, x, a, r):  # type: ignore[no-untyped-def]
     return wrong
 
 
-@njit(cache=True, nogil=True)
-def _proven(T, st, x, a, r):  # type: ignore[no-untyped-def]
-    """Whether every box and every sign holds: then this is the optimum without p."""
-    n_held, n_moving = st.sizes[0], st.sizes[1]
-    for v in range(T.alpha_M.size):
-        if not st.held[v] and (a[v] < -PROOF * T.small or a[v] > T.C + PROOF * T.small):
-            return False
-    for j in range(n_held):
-        v = st.at_M[j]
-        pull = x[j] if st.target[v] > 0.0 else -x[j]
-        if not st.frozen_M[v] and pull > PROOF * SLACK:
-            return False
-    for j in range(n_moving):
-        value = T.alpha_N[st.at_N[j]] + x[n_held + j]
-        if value < -PROOF * T.small or value > T.C + PROOF * T.small:
-            return False
-    for v in range(T.alpha_N.size):
-        if not st.moving[v] and not st.frozen_N[v]:
-            value = T.alpha_N[v] + st.moved[v]
-            if value < T.C and r[v] > PROOF * SLACK:
-                return False
-            if value > 0.0 and r[v] < -PROOF * SLACK:
-                return False
-    return True
-
-
-@njit(cache=True, nogil=True)
-def _say(span, tail, head, value, r, T):  # type: ignore[no-untyped-def]
+@kernel
+def _say(span, tail, head, value, r, T):
     """What one variable says of the biases: b_tail - b_head may change by [.., ..]."""
     if value < T.C - T.small:  # by no less than r
         span[head, tail] = min(span[head, tail], -r)
@@ -286,8 +277,8 @@ def _say(span, tail, head, value, r, T):  # type: ignore[no-untyped-def]
         span[tail, head] = min(span[tail, head], r)
 
 
-@njit(cache=True, nogil=True)
-def _to_centre(T, st, x, a, r, y, present):  # type: ignore[no-untyped-def]
+@kernel
+def _to_centre(T, st, x, a, r, y, present):
     """How far each b is from the centre of the optimal ones (0 where b is unique)."""
     Q = present.size
     n_held = st.sizes[0]
@@ -324,8 +315,8 @@ def _to_centre(T, st, x, a, r, y, present):  # type: ignore[no-untyped-def]
     return change / classes
 
 
-@njit(cache=True, nogil=True)
-def _at_top(T, st):  # type: ignore[no-untyped-def]
+@kernel
+def _at_top(T, st):
     """Whether some alpha of this machine is at C."""
     for v in range(T.alpha_M.size):
         if st.held[v] and st.target[v] > 0.0:
@@ -336,10 +327,9 @@ def _at_top(T, st):  # type: ignore[no-untyped-def]
     return False
 
 
-@njit(cache=True, nogil=True)
-def _exchange(T, st, p, M, x, a, r, needed):  # type: ignore[no-untyped-def]
-    """All at once; -> (status, exchanges made). a and r hold the end."""
-    _begin(T, st, p)
+@kernel
+def _exchange(T, st, M, x, a, r, needed):
+    """All at once, from the state; -> (status, exchanges); a and r hold the end."""
     made, last = 0, T.alpha_M.size + T.alpha_N.size
     for _ in range(MOST_TURNS):
         if not _list(T, st, needed):
@@ -364,8 +354,8 @@ def _exchange(T, st, p, M, x, a, r, needed):  # type: ignore[no-untyped-def]
     return UNSETTLED, made
 
 
-@njit(cache=True, nogil=True)
-def _first_stop(T, st, now, x0, x1, a0, a1, r0, r1):  # type: ignore[no-untyped-def]
+@kernel
+def _first_stop(T, st, now, x0, x1, a, a1, r, r1):
     """The first lambda > now at which a variable meets its bound or its sign.
 
     -> (lambda, kind 0: free of M, 1: held, 2: moving, 3: idle of N; index; upper?)
@@ -376,7 +366,7 @@ def _first_stop(T, st, now, x0, x1, a0, a1, r0, r1):  # type: ignore[no-untyped-
     for v in range(T.alpha_M.size):
         if not st.held[v] and abs(a1[v]) > still:
             top = a1[v] > 0.0
-            meet = ((C if top else 0.0) - a0[v]) / a1[v]
+            meet = now + ((C if top else 0.0) - a[v]) / a1[v]
             if meet < first:
                 first, kind, at, upper = max(meet, now), 0, v, top
     for j in range(n_held):
@@ -398,14 +388,14 @@ def _first_stop(T, st, now, x0, x1, a0, a1, r0, r1):  # type: ignore[no-untyped-
         if not st.moving[v] and not st.frozen_N[v] and abs(r1[v]) > 1e-2 * SLACK:
             value = T.alpha_N[v] + st.moved[v]
             if (r1[v] > 0.0 and value < C) or (r1[v] < 0.0 and value > 0.0):
-                meet = -r0[v] / r1[v]
-                if meet < first and (meet > now or abs(r0[v] + now * r1[v]) < 1e-6):
+                meet = now - r[v] / r1[v]
+                if meet < first and (meet > now or abs(r[v]) < 1e-6):
                     first, kind, at = max(meet, now), 3, v
     return first, kind, at, upper
 
 
-@njit(cache=True, nogil=True)
-def _take_over(T, st, now, kind, at, upper, M, x, x0, x1, a, r0, r1):  # type: ignore[no-untyped-def]
+@kernel
+def _take_over(T, st, now, kind, at, upper, M, x, x0, x1, a, at_now):
     """Which variable ties the classes when (kind, at), at its bound, no longer can.
 
     Its r leaves 0 by its legal sign, no alpha moves, and the first other variable whose
@@ -442,14 +432,14 @@ def _take_over(T, st, now, kind, at, upper, M, x, x0, x1, a, r0, r1):  # type: i
         if not st.moving[v] and not st.frozen_N[v] and v != at:
             value = T.alpha_N[v] + st.moved[v]
             if (r[v] > 1e-12 and value < T.C) or (r[v] < -1e-12 and value > 0.0):
-                meet = abs((r0[v] + now * r1[v]) / r[v])
+                meet = abs(at_now[v] / r[v])
                 if meet < first:
                     first, kind, found = meet, 3, v
     return kind, found
 
 
-@njit(cache=True, nogil=True)
-def _give_way(T, st, now, kind, at, from_top, M, x, x0, x1, a, a0, a1):  # type: ignore[no-untyped-def]
+@kernel
+def _give_way(T, st, now, kind, at, from_top, M, x, x0, x1, a, at_now):
     """Which variable leaves when (kind, at) enters beside one that it depends on.
 
     Duplicate samples: alpha flows from one to the other and nothing else changes, until
@@ -478,7 +468,7 @@ def _give_way(T, st, now, kind, at, from_top, M, x, x0, x1, a, a0, a1):  # type:
     first, found_kind, found, upper = T.C, kind, at, not from_top
     for v in range(T.alpha_M.size):
         if not st.held[v] and abs(a[v]) > 1e-9:
-            value = min(max(a0[v] + now * a1[v], 0.0), T.C)
+            value = min(max(at_now[v], 0.0), T.C)
             meet = (T.C - value) / a[v] if a[v] > 0.0 else value / -a[v]
             if meet < first:
                 first, found_kind, found, upper = meet, 0, v, a[v] > 0.0
@@ -495,8 +485,8 @@ def _give_way(T, st, now, kind, at, from_top, M, x, x0, x1, a, a0, a1):  # type:
     return found_kind, found, upper
 
 
-@njit(cache=True, nogil=True)
-def _turn(T, st, kind, at, upper):  # type: ignore[no-untyped-def]
+@kernel
+def _turn(T, st, kind, at, upper):
     """Exchange one variable."""
     if kind == 0:
         st.held[at], st.target[at] = True, T.C if upper else 0.0
@@ -509,10 +499,12 @@ def _turn(T, st, kind, at, upper):  # type: ignore[no-untyped-def]
         st.moving[at], st.moved[at] = True, 0.0
 
 
-@njit(cache=True, nogil=True)
-def _let_down(T, st, p, M, x, a, r, needed):  # type: ignore[no-untyped-def]
-    """Along the path; -> (status, exchanges made). a, r and x[0] hold the end."""
-    _begin(T, st, p)
+@kernel
+def _let_down(T, st, M, x, a, r, needed):
+    """Along the path, from its begin; -> (status, exchanges made).
+
+    SETTLED: the state is that of the end, for the exchange to confirm.
+    """
     a1, r1, scratch = np.empty_like(a), np.empty_like(r), np.empty_like(a)
     now, made, stuck = 0.0, 0, 0
     if not _list(T, st, needed):
@@ -520,21 +512,19 @@ def _let_down(T, st, p, M, x, a, r, needed):  # type: ignore[no-untyped-def]
     _bases(T, st)
     if st.sizes[0] > LARGEST or not _unknowns(T, st, M, x):
         return UNSETTLED, made
+    a[:], r[:] = T.alpha_M, T.r_N
     while made < MOST_STOPS:
-        a[:], a1[:] = st.base_a, st.slope_a
-        r[:], r1[:] = st.base_r, st.slope_r
+        a1[:], r1[:] = st.slope_a, st.slope_r
         x0, x1 = x[0].copy(), x[1].copy()
-        _answer(T, st, x0, a, r)
         _answer(T, st, x1, a1, r1)
         stop, kind, at, upper = _first_stop(T, st, now, x0, x1, a, a1, r, r1)
         if kind < 0:
-            _add(a, 1.0, a1)
-            _add(r, 1.0, r1)
-            x[0] = x0 + x1
-            return (SETTLED if _proven(T, st, x[0], a, r) else UNSETTLED), made
+            return SETTLED, made
         stuck = stuck + 1 if stop <= now else 0
         if stuck > MOST_STUCK:
             return UNSETTLED, made
+        _add(a, stop - now, a1)
+        _add(r, stop - now, r1)
         now = stop
         made += 1
         shifts = kind == 2 or (kind == 3 and st.moved[at] != 0.0)
@@ -549,11 +539,13 @@ def _let_down(T, st, p, M, x, a, r, needed):  # type: ignore[no-untyped-def]
         if _unknowns(T, st, M, x):
             continue
         if kind == 0 or kind == 2:
-            _turn(T, st, 1 if kind == 0 else 3, at, upper)  # back, to see who takes over
+            _turn(
+                T, st, 1 if kind == 0 else 3, at, upper
+            )  # back, to see who takes over
             _list(T, st, needed)
             scratch[:] = 0.0
             heir, found = _take_over(
-                T, st, now, kind, at, upper, M, x, x0, x1, scratch, r, r1
+                T, st, now, kind, at, upper, M, x, x0, x1, scratch, r
             )
             top = False
         else:
@@ -565,7 +557,7 @@ def _let_down(T, st, p, M, x, a, r, needed):  # type: ignore[no-untyped-def]
             _list(T, st, needed)
             scratch[:] = 0.0
             heir, found, top = _give_way(
-                T, st, now, kind, at, was_up, M, x, x0, x1, scratch, a, a1
+                T, st, now, kind, at, was_up, M, x, x0, x1, scratch, a
             )
         if heir < 0:
             return UNSETTLED, made
@@ -580,8 +572,8 @@ def _let_down(T, st, p, M, x, a, r, needed):  # type: ignore[no-untyped-def]
     return UNSETTLED, made
 
 
-@njit(cache=True, nogil=True)
-def leave_out(T, y, present, samples, margins, exchanges, at_top, status, needed):  # type: ignore[no-untyped-def]
+@kernel
+def leave_out(T, y, present, samples, margins, exchanges, at_top, status, needed):
     """Each listed sample without itself: margins h_y - h_k (p, Q), and how it went.
 
     ``needed[v]`` is set where a column of S lacks; the caller makes it and calls again.
@@ -598,9 +590,14 @@ def leave_out(T, y, present, samples, margins, exchanges, at_top, status, needed
     a, r = np.empty(n), np.empty(s)
     for index in range(samples.size):
         p = samples[index]
-        outcome, made = _exchange(T, st, p, M, x, a, r, needed)
+        _begin(T, st, p)
+        outcome, made = _exchange(T, st, M, x, a, r, needed)
         if outcome == UNSETTLED:
-            outcome, made = _let_down(T, st, p, M, x, a, r, needed)
+            _begin(T, st, p)
+            outcome, made = _let_down(T, st, M, x, a, r, needed)
+            if outcome != NEEDS_COLUMN:  # the end is proven by the exchange, or mended
+                outcome, more = _exchange(T, st, M, x, a, r, needed)
+                made += more
         status[index], exchanges[index] = outcome, made
         if outcome == SETTLED:
             at_top[index] = _at_top(T, st)

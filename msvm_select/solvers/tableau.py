@@ -9,20 +9,19 @@ KKT = [H_MM A_M; A_M' 0].  Two blocks say how the full optimum answers any chang
 with G the upper left block of KKT^-1, X = KKT^-1 [H_MN; A_N'] (its rows on M),
 S = H_NN - [H_MN; A_N']' KKT^-1 [H_MN; A_N'], and r = g - (b_{y_i} - b_k), which must be
 <= 0 at alpha = 0 and >= 0 at alpha = C.
-
-Leaving sample p out asks for alpha_p = 0: a force on its free variables, a shift of those
-at C.  If no bound and no sign of r breaks, that *prediction* is the optimum without p.
-Else the wrong ones are exchanged (a variable of M that left its box is held at the bound
-by a force; one of N whose r has the wrong sign is shifted until r = 0) and the small
-system of forces and shifts is solved again: a primal-dual active set that starts a few
-changes from its end.  A system has the size of what changed, 2 to 20 unknowns, and one
-exchange costs O(|J| (n + s)): some microseconds a sample, no factorization of its own.
-The end is proven by its own conditions: every alpha in its box, every r of its sign, the
-flow balanced since KKT holds A.  The margin of p is 1 - r_pk = 1 + f.
-
-This is the Schur-complement device of QP solvers with the full inverse formed, which
-pays here because every sample asks for it.  Only the columns of S that some sample shifts
-are ever computed.
+ Leaving sample p out asks for alpha_p = 0: a force on its free variables, a shift of
+those at C.  If no bound and no sign of r breaks, that *prediction* is the optimum
+without p. Else the wrong ones are exchanged (a variable of M that left its box is held
+at the bound by a force; one of N whose r has the wrong sign is shifted until r = 0) and
+the small system of forces and shifts is solved again: a primal-dual active set that
+starts a few changes from its end.  A system has the size of what changed, 2 to 20
+unknowns, and one exchange costs O(|J| (n + s)): some microseconds a sample, no
+factorization of its own. The end is proven by its own conditions: every alpha in its
+box, every r of its sign, the flow balanced since KKT holds A.  The margin of p is 1 -
+r_pk = 1 + f.
+ This is the Schur-complement device of QP solvers with the full inverse formed, which
+pays here because every sample asks for it.  Only the columns of S that some sample
+shifts are ever computed.
 """
 
 from __future__ import annotations
@@ -39,6 +38,7 @@ from msvm_select.records import Floats
 Ints = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 
+kernel = njit(cache=True, nogil=True, error_model="numpy")
 
 
 @dataclass(eq=False)
@@ -65,7 +65,7 @@ class Tableau:
 
     def columns(self, wanted: Ints) -> Floats:
         """The columns of S listed, as rows (c, s)."""
-        H = hessian_block(
+        H: Floats = hessian_block(
             self.K, self.Z, self.y, self.shift,
             self.rows_N[wanted], self.cols_N[wanted], self.rows_N, self.cols_N,
         )  # fmt: skip
@@ -91,20 +91,20 @@ def build(
     ties, r = _tie(y[rows], cols, a, r, C, np.bincount(y, minlength=Q) > 0)
     free[ties] = True
     chosen = np.flatnonzero(free)
-    H = hessian_block(K, Z, y, shift, rows[chosen], cols[chosen], rows[chosen], cols[chosen])
+    H = hessian(K, Z, y, shift, rows[chosen], cols[chosen])
     kept, inverse = _independent_inverse(H)
     if kept.size < chosen.size:
         H = np.ascontiguousarray(H[np.ix_(kept, kept)])
         chosen = chosen[kept]
-    inverse = _sharpened(H, inverse)
-    if inverse is None:
+    sharp = _sharpened(H, inverse)
+    if sharp is None:
         return None
     basic = np.zeros(a.size, bool)
     basic[chosen] = True
     others = np.flatnonzero(~basic)
     arcs_M = _arcs(y, rows[chosen], cols[chosen], Q)
     arcs_N = _arcs(y, rows[others], cols[others], Q)
-    W = inverse @ arcs_M
+    W = sharp @ arcs_M
     weight = arcs_M.T @ W
     present = np.flatnonzero(np.bincount(y, minlength=Q))[1:]  # one class is the gauge
     weight = weight[np.ix_(present, present)]
@@ -112,7 +112,7 @@ def build(
         return None
     unweight = np.linalg.inv(weight)
     E = W[:, present] @ unweight
-    G = inverse - E @ W[:, present].T
+    G = sharp - E @ W[:, present].T
     H_MN = hessian_block(
         K, Z, y, shift, rows[chosen], cols[chosen], rows[others], cols[others]
     )
@@ -137,7 +137,9 @@ def _tie(
     """
     free = (a > 0.0) & (a < C)
     group = np.arange(present.size)
-    for tail, head in {(int(s), int(e)) for s, e in zip(tails[free], heads[free])}:
+    for tail, head in {
+        (int(s), int(e)) for s, e in zip(tails[free], heads[free], strict=True)
+    }:
         group[group == group[tail]] = group[head]
     ties: list[int] = []
     while np.unique(group[present]).size > 1:
@@ -185,9 +187,9 @@ def _independent_inverse(H: Floats) -> tuple[Ints, Floats]:
         kept = np.sort(pivots[:rank].astype(np.int64) - 1)
         block = np.ascontiguousarray(H[np.ix_(kept, kept)])
         factor, info = lapack.dpotrf(block.T, lower=0, clean=0)
-    upper, _ = lapack.dpotri(factor, lower=0, overwrite_c=1)
-    upper = np.triu(upper)
-    return kept, np.ascontiguousarray(upper + np.triu(upper, 1).T)
+    half, _ = lapack.dpotri(factor, lower=0, overwrite_c=1)
+    _mirror(half.T)
+    return kept, half.T
 
 
 def _sharpened(H: Floats, inverse: Floats) -> Floats | None:
@@ -209,8 +211,36 @@ def _sharpened(H: Floats, inverse: Floats) -> Floats | None:
     return inverse if worst < 1e-6 else None
 
 
-@njit(cache=True, nogil=True)
-def hessian_block(K, Z, y, shift, rows, cols, others, heads):  # type: ignore[no-untyped-def]
+@kernel
+def _mirror(H):
+    """Copy the lower triangle onto the upper."""
+    for p in range(H.shape[0]):
+        for q in range(p):
+            H[q, p] = H[p, q]
+
+
+@kernel
+def hessian(K, Z, y, shift, rows, cols):
+    """H on one list of variables, symmetric."""
+    H = np.empty((rows.size, rows.size))
+    for p in range(rows.size):
+        row = hessian_block(
+            K,
+            Z,
+            y,
+            shift,
+            rows[p : p + 1],
+            cols[p : p + 1],
+            rows[: p + 1],
+            cols[: p + 1],
+        )
+        H[p, : p + 1] = row[0]
+    _mirror(H)
+    return H
+
+
+@kernel
+def hessian_block(K, Z, y, shift, rows, cols, others, heads):
     """(K_ij + shift) <e_{y_i} - e_k, e_{y_j} - e_l> for all pairs of two lists."""
     H = np.empty((rows.size, others.size))
     dense = K.shape[0] > 0
@@ -232,5 +262,3 @@ def hessian_block(K, Z, y, shift, rows, cols, others, heads):  # type: ignore[no
                     s += Z[i, d] * Z[j, d]
                 Hp[q] = c * s
     return H
-
-

@@ -1,4 +1,5 @@
-"""What the cycle-step solvers share: a class-sorted problem and the state of a training.
+"""What the cycle-step solvers share: a class-sorted problem and the state of a
+training.
 
 Sorting the samples by class makes every block of an arc one run of memory; the sorted
 Gram matrix is kept over C in the ``carry`` of the solution, with the room of a factor.

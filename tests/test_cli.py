@@ -339,6 +339,8 @@ def test_a_full_or_closed_output_gives_no_traceback(
     small: Path, shut: str, code: int, said: str
 ) -> None:
     """One line where there is room for it."""
+    if "full" in shut and not Path("/dev/full").exists():
+        pytest.skip("no full device here")
     line = f"{' '.join(PROGRAM)} sweep {small} --C 1 -q {shut}"
     done = subprocess.run(line, shell=True, capture_output=True, text=True, check=False)
     assert done.returncode == code

@@ -165,7 +165,7 @@ def test_the_default_gamma_is_of_the_scaled_data() -> None:
         ({"seed": 1.5}, "whole number"),
         ({"warm_start": "yes"}, "true or false"),
         ({"format": "jsn"}, "did you mean 'json'"),
-        ({"C": "1:1000000:999999", "gamma": "1:5:5"}, "1,000,000 cells"),
+        ({"C": "1:1001:1001", "gamma": "1:1000:1000"}, "1,000,000 cells"),
         ({"kernl": "rbf"}, "did you mean 'kernel'"),
     ],
 )

@@ -1,5 +1,6 @@
 """The contract of a solver: Dual + start -> Solution.
- Whatever the road, the answer is the optimum of the same Dual to relative duality gap
+
+Whatever the road, the answer is the optimum of the same Dual to relative duality gap
 ``gap``. A start is an earlier Solution on the same samples, scaled by C_new / C_old:
 alpha stays feasible and what was at a bound stays there. A solver that ends short of
 its gap says so in ``converged`` and ``reason``; one that has no answer raises

@@ -7,7 +7,8 @@ C_b) serves it with -g_ja. With G_ab the largest gain of an arc, a cycle of posi
 total gain can raise the dual; its curvature, realised by samples i_1, i_2, .., is sum_t
 ||Phi(i_t) - Phi(i_{t-1})||^2, since sample i_t moves by +1 in its arc's tail class and
 by -1 in its head class.
- One step: the two-cycle a -> b -> a of the largest gain; its first variable is the best
+
+One step: the two-cycle a -> b -> a of the largest gain; its first variable is the best
 of its arc, its second maximises gain^2 / curvature (the choice of the second variable
 by curvature halves the steps and more). Only when no two-cycle gains, the cycle of
 largest mean gain (Karp) is taken: a point can be optimal along all pairs and not

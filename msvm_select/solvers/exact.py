@@ -13,9 +13,10 @@ A cell takes rounds of three roads, each cheap where it is used:
 
 After each round the certificate is taken; the largest mean gain of a cycle that is left
 sets how far the next cycle steps go. The dual rises in every round, so it ends.
- This is the Newton system of all free variables, not the one split by
-class: with the factor updated (3) or the conjugate gradients of (2) its size does not
-hurt, and a cell on glass with 720 free variables takes some 10 ms.
+
+This is the Newton system of all free variables, not the one split by class: with the
+factor updated (3) or the conjugate gradients of (2) its size does not hurt, and a cell
+on glass with 720 free variables takes some 10 ms.
 """
 
 from __future__ import annotations

@@ -1,11 +1,13 @@
 """The block exchange: every wrong bound is put right at once, then all is solved again.
- Hold some variables at 0 or C, solve for the rest (the free ones) without a box; then
+
+Hold some variables at 0 or C, solve for the rest (the free ones) without a box; then
 free what a bound holds against its gradient, fix what the solution drove past a bound,
 repeat (a primal-dual active set).  When nothing is left to exchange, the answer is the
 optimum. Near a well-conditioned optimum it takes 2 to 6 systems however many variables
 change; where K is nearly singular it may run away, which the count of exchanges shows
 at once: the caller then walks on the face instead.
- Up to ``DIRECT`` free variables the system  [H A; A' 0][d; b] = [g; -s]  (s the
+
+Up to ``DIRECT`` free variables the system  [H A; A' 0][d; b] = [g; -s]  (s the
 imbalance of the flow) is solved by a Cholesky factor.  Beyond, by conjugate gradients
 in the space of balanced flows: a product K tau costs O(Q m^2) and no block is built.
 The preconditioner is H with K replaced by its diagonal, K_ii (I + 11') for the free

@@ -1,5 +1,6 @@
 """Newton on the free variables: an active set whose factor is updated, not made anew.
- With M the free variables (0 < alpha < C), H their Hessian and A their rows e_{y_i} -
+
+With M the free variables (0 < alpha < C), H their Hessian and A their rows e_{y_i} -
 e_k, the optimum on the face solves   H d + A b = g_M,  A' d = 0.   Kept are the
 Cholesky factor H + rho I = U'U (upper, row-major: every inner loop runs along memory)
 and, column by column, Y = U^{-T} A and z = U^{-T} g_M.  Then
@@ -9,7 +10,8 @@ and, column by column, Y = U^{-T} A and z = U^{-T} g_M.  Then
 it leaves: its column is cut out of U and Givens rotations, applied to Y and z too, make
 U triangular again.  After a step t the right-hand side is known without a product by H:
 z <- z - t (z - Y b).  A change costs O(n^2) and some ten microseconds at n = 100.
- K is used with a constant added (shift): on balanced flows that changes nothing, since
+
+K is used with a constant added (shift): on balanced flows that changes nothing, since
 it adds shift * A A' to H, and it keeps A' H^-1 A of one size where H alone is singular.
 Where H is singular still (a linear kernel with more free variables than dimensions,
 duplicate rows), rho lets d run far along the null space, as it should: the curvature

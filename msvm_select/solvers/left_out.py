@@ -362,35 +362,41 @@ def _first_stop(T, st, now, x0, x1, a, a1, r, r1):
     """
     n_held, n_moving = st.sizes[0], st.sizes[1]
     C, first, kind, at, upper = T.C, 1.0, -1, -1, False
-    still = 1e-2 * T.small  # a slope below is rounding: no motion over the whole path
+    # a slope below half the slack moves nothing beyond it, and may be rounding
+    still = 0.5 * T.small
     for v in range(T.alpha_M.size):
         if not st.held[v] and abs(a1[v]) > still:
             top = a1[v] > 0.0
             meet = now + ((C if top else 0.0) - a[v]) / a1[v]
+            meet = max(meet, now)
             if meet < first:
-                first, kind, at, upper = max(meet, now), 0, v, top
+                first, kind, at, upper = meet, 0, v, top
     for j in range(n_held):
         v = st.at_M[j]
         if not st.frozen_M[v]:
             fade = x1[j] if st.target[v] > 0.0 else -x1[j]
-            if fade > 1e-2 * SLACK:
+            if fade > 0.5 * SLACK:
                 meet = -x0[j] / x1[j]
+                meet = max(meet, now)
                 if meet < first:
-                    first, kind, at = max(meet, now), 1, v
+                    first, kind, at = meet, 1, v
     for j in range(n_moving):
         v, slope = st.at_N[j], x1[n_held + j]
         if abs(slope) > still:
             top = slope > 0.0
             meet = ((C if top else 0.0) - T.alpha_N[v] - x0[n_held + j]) / slope
+            meet = max(meet, now)
             if meet < first:
-                first, kind, at, upper = max(meet, now), 2, v, top
+                first, kind, at, upper = meet, 2, v, top
     for v in range(T.alpha_N.size):
-        if not st.moving[v] and not st.frozen_N[v] and abs(r1[v]) > 1e-2 * SLACK:
+        if not st.moving[v] and not st.frozen_N[v] and abs(r1[v]) > 0.5 * SLACK:
             value = T.alpha_N[v] + st.moved[v]
             if (r1[v] > 0.0 and value < C) or (r1[v] < 0.0 and value > 0.0):
                 meet = now - r[v] / r1[v]
-                if meet < first and (meet > now or abs(r[v]) < 1e-6):
-                    first, kind, at = max(meet, now), 3, v
+                near = meet > now or abs(r[v]) < 1e-6
+                meet = max(meet, now)
+                if near and meet < first:
+                    first, kind, at = meet, 3, v
     return first, kind, at, upper
 
 

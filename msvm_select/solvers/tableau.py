@@ -9,7 +9,8 @@ KKT = [H_MM A_M; A_M' 0].  Two blocks say how the full optimum answers any chang
 with G the upper left block of KKT^-1, X = KKT^-1 [H_MN; A_N'] (its rows on M),
 S = H_NN - [H_MN; A_N']' KKT^-1 [H_MN; A_N'], and r = g - (b_{y_i} - b_k), which must be
 <= 0 at alpha = 0 and >= 0 at alpha = C.
- Leaving sample p out asks for alpha_p = 0: a force on its free variables, a shift of
+
+Leaving sample p out asks for alpha_p = 0: a force on its free variables, a shift of
 those at C.  If no bound and no sign of r breaks, that *prediction* is the optimum
 without p. Else the wrong ones are exchanged (a variable of M that left its box is held
 at the bound by a force; one of N whose r has the wrong sign is shifted until r = 0) and
@@ -19,7 +20,8 @@ unknowns, and one exchange costs O(|J| (n + s)): some microseconds a sample, no
 factorization of its own. The end is proven by its own conditions: every alpha in its
 box, every r of its sign, the flow balanced since KKT holds A.  The margin of p is 1 -
 r_pk = 1 + f.
- This is the Schur-complement device of QP solvers with the full inverse formed, which
+
+This is the Schur-complement device of QP solvers with the full inverse formed, which
 pays here because every sample asks for it.  Only the columns of S that some sample
 shifts are ever computed.
 """

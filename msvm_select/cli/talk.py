@@ -113,7 +113,7 @@ class Talk:
         now = time.monotonic()
         if self.quiet or now - self.begun.get((event.kernel, event.C), now) < LONG:
             return
-        where = f"{described(event.kernel)} C={event.C:g}: {event.done} of {event.of}"
+        where = f"{event.done} of {event.of} in {described(event.kernel)} C={event.C:g}"
         if self.bar is not None:
             self._show(where)
         elif self._is_time():

@@ -30,6 +30,19 @@ def without(alpha: Floats, y: Ints, C: float, p: int) -> Floats:
     return rest
 
 
+def ties_all(alpha: Floats, y: Ints, C: float) -> bool:
+    """Whether the free variables tie all classes together; alpha is (Q, m).
+
+    Then b is what they say, whoever of the others is left out. Where they do not, b may
+    hang on the constraint of a single sample, even one with alpha = 0.
+    """
+    cols, rows = np.nonzero((alpha > 0.0) & (alpha < C))
+    group = np.arange(alpha.shape[0])
+    for tail, head in np.unique(np.stack([y[rows], cols]), axis=1).T:
+        group[group == group[tail]] = group[head]
+    return bool(np.unique(group[np.unique(y)]).size == 1)
+
+
 def _pour(
     row: Floats, where: Ints, amount: float, C: float, *, only_free: bool
 ) -> float:

@@ -182,7 +182,7 @@ def check_random(seed: int) -> None:
     assert np.array_equal(idle | alone, ~full.is_support_vector | alone), what
     if full.b_unique:
         assert not (found.wrong & idle & (full.margins > TOUCHING)).any(), what
-    assert np.array_equal(found.wrong, Exact().leave_out(full).wrong), what
+    assert np.array_equal(found.wrong[sure], Exact().leave_out(full).wrong[sure]), what
     if full.hard_margin and not found.at_top.any():
         beyond = judged(replace(dual, C=100.0 * dual.C))
         assert np.array_equal(beyond.wrong[sure], found.wrong[sure]), what
@@ -222,9 +222,6 @@ def test_no_error_where_nothing_depends_on_the_sample(problem, C):
         assert not found.wrong[idle].any()
 
 
-@pytest.mark.xfail(
-    reason="b is taken for the full machine's, as it is unique there", strict=True
-)
 def test_a_sample_at_alpha_0_may_still_hold_the_biases():
     """Of twins one may have alpha = C and one 0; without the latter b is free again."""
     dual, _ = random_problem(854)
@@ -287,7 +284,6 @@ def test_order_of_rows_and_names_of_classes_do_not_matter(problem, kernel, C):
     assert_same_answers(found, expected)
 
 
-@pytest.mark.skip(reason="two threads may make the columns of S at the same time")
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize("kernel", [Rbf(0.1), Linear()], ids=str)
 def test_jobs_do_not_matter(kernel, seed):

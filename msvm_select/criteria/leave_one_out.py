@@ -15,7 +15,7 @@ import numpy as np
 
 from msvm_select.criteria.base import Cell, Criterion, Score
 from msvm_select.errors import SolverError
-from msvm_select.flow import without
+from msvm_select.flow import ties_all, without
 from msvm_select.records import (
     BY_TRAINING,
     NOT_A_SV,
@@ -99,8 +99,8 @@ def retrain_each(cell: Cell, *, every_margin: bool = False) -> LeftOut:
         decided, BY_TRAINING, np.where(full.is_support_vector, RETRAINED, 0)
     )
     at_top = np.full(m, bool((full.alpha >= full.dual.C).any()))
-    free_b = not full.b_unique
-    asked = full.is_support_vector & (every_margin | ~decided) | free_b
+    loose = not ties_all(full.alpha.T, y, full.dual.C)  # p itself may hold b
+    asked = full.is_support_vector & (every_margin | ~decided) | loose
     for done, p in enumerate(todo := np.flatnonzero(asked & ~alone)):
         cell.tell(done, todo.size)
         machine = machine_without(cell, int(p))

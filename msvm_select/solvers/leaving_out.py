@@ -1,7 +1,8 @@
 """Exact leave-one-out of a trained machine: who is free, who is decided, who is solved.
 
 1. Not a support vector (alpha_p = 0): the machine stays, and its answer is that of
-   training; only where b is not unique the centre is taken again without p.
+   training; only where no free variable ties two groups of classes, so that p itself
+   may be what holds b, the centre is taken again without p.
 2. sum_k alpha_pk m_pk <= 0: dropping p's loss can only lower this sum, so that some
    margin stays <= 0. An error, no work. (With ``margins`` it is solved all the same.)
 3. The others are solved on the tableau (``tableau``, ``left_out``), in chunks of
@@ -25,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from msvm_select.errors import SolverError
-from msvm_select.flow import without
+from msvm_select.flow import ties_all, without
 from msvm_select.records import (
     BY_TRAINING,
     NOT_A_SV,
@@ -91,7 +92,6 @@ class _LeavingOut:
         # F and b of the solution itself, not their recomputation
         self.full.F = np.ascontiguousarray(solution.F[self.bench.order].T)
         self.b = solution.b
-        self.unique = solution.b_unique
         m, Q = solution.dual.m, solution.dual.Q
         self.y = self.bench.y
         self.margins = np.full((m, Q), np.nan)
@@ -118,7 +118,7 @@ class _LeavingOut:
         self.road[~supports] = NOT_A_SV
         self.margins[~supports] = m.T[~supports]
         self.at_top[~supports] = bool((A >= self.C).any())
-        if not self.unique:
+        if not ties_all(A, y, self.C):
             for p in np.flatnonzero(~supports & ~alone):
                 self._centre_without(int(p))
         self.road[decided] = BY_TRAINING
@@ -146,6 +146,7 @@ class _LeavingOut:
         if self.columns is None and not self._build(samples):
             return
         assert self.columns is not None
+        self.columns.need_shifts_of(samples)
         parts = np.array_split(samples, max(1, min(jobs, samples.size // 8)))
         while any(part.size for part in parts):
             if len(parts) == 1:
@@ -176,11 +177,10 @@ class _LeavingOut:
         t, columns = self.tableau, self.columns
         assert t is not None
         assert columns is not None
-        columns.need_shifts_of(samples)
         small = 1e-9 * min(self.C, float(self.full.A.max()))
         table = Table(
             t.G, t.X, t.XT, columns.store, columns.at, t.alpha_M, t.alpha_N, t.r_N,
-            t.rows_M, t.cols_M, t.rows_N, t.cols_N, self.C, small,
+            t.scale_M, t.scale_N, t.rows_M, t.cols_M, t.rows_N, t.cols_N, self.C, small,
         )  # fmt: skip
         margins = np.full((samples.size, self.present.size), np.inf)
         exchanges, status = np.zeros((2, samples.size), np.int64)
@@ -189,7 +189,8 @@ class _LeavingOut:
             table, self.y, self.present, samples,
             margins, exchanges, at_top, status, columns.needed,
         )  # fmt: skip
-        sure = (status == SETTLED) & (np.abs(margins.min(axis=1)) > SURE)
+        doubt = max(SURE, 1e3 * t.error * float(self.full.A.max()))
+        sure = (status == SETTLED) & (np.abs(margins.min(axis=1)) > doubt)
         done = samples[sure]
         margins[:, ~self.present] = np.inf
         self.margins[done] = margins[sure]
@@ -209,7 +210,10 @@ class _LeavingOut:
         """Train without p from the full machine."""
         A = without(self.full.A, self.y, self.C, p)
         training = self.train(Training.without(self.full, A, p, self.scratch))
-        if training.gap > self.target:
+        if not training.certified(self.target):
+            A = np.zeros_like(A)
+            training = self.train(Training.without(self.full, A, p, self.scratch))
+        if not training.certified(self.target):
             raise SolverError(
                 f"without sample {int(self.bench.order[p]) + 1}, the relative gap "
                 f"stays at {training.gap:.2g}, above {self.target:.2g}"

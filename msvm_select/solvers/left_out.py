@@ -50,6 +50,8 @@ class Table(NamedTuple):
     alpha_M: Floats
     alpha_N: Floats
     r_N: Floats
+    scale_M: Floats
+    scale_N: Floats
     rows_M: NDArray[np.int64]
     cols_M: NDArray[np.int64]
     rows_N: NDArray[np.int64]
@@ -74,25 +76,20 @@ class State(NamedTuple):
     base_r: Floats
     slope_a: Floats
     slope_r: Floats
+    scale: Floats
 
 
 kernel = njit(cache=True, nogil=True, error_model="numpy")
 
 
 @kernel
-def _solve_small(M, x, size):
+def _solve_small(M, x, size, scale):
     """x <- M^-1 x (two right-hand sides); whether every pivot was sound.
 
-    Forces and shifts are of different scales, so the diagonal is brought to 1 first.
+    Forces and shifts are of different scales: that of a variable's own stiffness, before
+    the constraints and the other free variables have taken what they can. A pivot that
+    is nothing by that scale is rounding.
     """
-    largest = 0.0
-    for i in range(size):
-        largest = max(largest, abs(M[i, i]))
-    if size > 0 and largest == 0.0:
-        return False
-    scale = np.empty(size)
-    for i in range(size):
-        scale[i] = 1.0 / np.sqrt(max(abs(M[i, i]), 1e-14 * largest))
     for i in range(size):
         for j in range(size):
             M[i, j] *= scale[i] * scale[j]
@@ -189,10 +186,11 @@ def _bases(T, st):
 
 @kernel
 def _matrix(T, st, M):
-    """The small system's matrix."""
+    """The small system's matrix, and the scale of its unknowns."""
     n_held, n_moving = st.sizes[0], st.sizes[1]
     for i in range(n_held):
         v = st.at_M[i]
+        st.scale[i] = T.scale_M[v]
         for j in range(n_held):
             M[i, j] = T.G[v, st.at_M[j]]
         for j in range(n_moving):
@@ -200,6 +198,7 @@ def _matrix(T, st, M):
             M[n_held + j, i] = M[i, n_held + j]
     for i in range(n_moving):
         c = T.column[st.at_N[i]]
+        st.scale[n_held + i] = T.scale_N[st.at_N[i]]
         for j in range(n_moving):
             M[n_held + i, n_held + j] = -T.S[c, st.at_N[j]]
 
@@ -221,7 +220,7 @@ def _unknowns(T, st, M, x):
         v = st.at_N[i]
         x[0, n_held + i] = -st.base_r[v]
         x[1, n_held + i] = -st.slope_r[v]
-    return _solve_small(M, x, n_held + n_moving)
+    return _solve_small(M, x, n_held + n_moving, st.scale)
 
 
 @kernel
@@ -422,7 +421,7 @@ def _take_over(T, st, now, kind, at, upper, M, x, x0, x1, a, at_now):
         for i in range(n_moving):
             if st.at_N[i] == at:
                 x[0, n_held + i] = -sign
-    if not _solve_small(M, x, n_held + n_moving):
+    if not _solve_small(M, x, n_held + n_moving, st.scale):
         return -1, -1
     _answer(T, st, x[0], a, r)
     first, kind, found = 1e300, -1, -1
@@ -465,7 +464,7 @@ def _give_way(T, st, now, kind, at, from_top, M, x, x0, x1, a, at_now):
         for i in range(n_held):
             if st.at_M[i] == at:
                 x[0, i] = sign
-    if not _solve_small(M, x, n_held + n_moving):
+    if not _solve_small(M, x, n_held + n_moving, st.scale):
         return -1, -1, False
     for j in range(n_held):
         _add(a, x[0, j], T.G[st.at_M[j]])
@@ -590,7 +589,7 @@ def leave_out(T, y, present, samples, margins, exchanges, at_top, status, needed
         np.zeros(n, np.bool_), np.zeros(n), np.zeros(s, np.bool_), np.zeros(s),
         np.zeros(n, np.bool_), np.zeros(s, np.bool_),
         np.zeros(n, np.int64), np.zeros(s, np.int64), np.zeros(2, np.int64),
-        np.zeros(n), np.zeros(s), np.zeros(n), np.zeros(s),
+        np.zeros(n), np.zeros(s), np.zeros(n), np.zeros(s), np.zeros(LARGEST),
     )  # fmt: skip
     M, x = np.empty((LARGEST, LARGEST)), np.empty((2, LARGEST))
     a, r = np.empty(n), np.empty(s)

@@ -40,12 +40,17 @@ from msvm_select.records import Floats
 Ints = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 
+POOR = 1e-6  # an inverse worse than this is not used
+
 kernel = njit(cache=True, nogil=True, error_model="numpy")
 
 
 @dataclass(eq=False)
 class Tableau:
-    """G (n, n), X (n, s) and its transpose, and what is needed to make columns of S."""
+    """G (n, n), X (n, s) and its transpose, and what is needed to make columns of S.
+
+    ``error`` times the largest alpha is about how far margins are off by rounding.
+    """
 
     K: Floats
     Z: Floats
@@ -58,6 +63,9 @@ class Tableau:
     alpha_M: Floats
     alpha_N: Floats
     r_N: Floats
+    error: float
+    scale_M: Floats
+    scale_N: Floats
     G: Floats
     X: Floats
     XT: Floats
@@ -98,8 +106,8 @@ def build(
     if kept.size < chosen.size:
         H = np.ascontiguousarray(H[np.ix_(kept, kept)])
         chosen = chosen[kept]
-    sharp = _sharpened(H, inverse)
-    if sharp is None:
+    sharp, worst = _sharpened(H, inverse)
+    if worst > POOR:
         return None
     basic = np.zeros(a.size, bool)
     basic[chosen] = True
@@ -122,7 +130,8 @@ def build(
     return Tableau(
         K, Z, y, shift,
         rows[chosen], cols[chosen], rows[others], cols[others],
-        a[chosen], a[others], r[others],
+        a[chosen], a[others], r[others], worst * shift,
+        1.0 / np.sqrt(sharp.diagonal()), _stiffness(K, Z, shift, rows[others]),
         G, X, np.ascontiguousarray(X.T),
         E.T @ H_MN - unweight @ arcs_N[:, present].T,
         np.ascontiguousarray(H_MN.T), np.ascontiguousarray(arcs_N[:, present]),
@@ -168,6 +177,12 @@ def _tie(
     return ties, r
 
 
+def _stiffness(K: Floats, Z: Floats, shift: float, rows: Ints) -> Floats:
+    """1 / sqrt(H_vv), H_vv = 2 (K_ii + shift)."""
+    own = K.diagonal() if K.shape[0] else np.einsum("ij,ij->i", Z, Z)
+    return np.asarray(1.0 / np.sqrt(2.0 * (own[rows] + shift)))
+
+
 def _arcs(y: Ints, rows: Ints, cols: Ints, Q: int) -> Floats:
     """The rows e_{y_i} - e_k."""
     arcs = np.zeros((rows.size, Q))
@@ -194,10 +209,10 @@ def _independent_inverse(H: Floats) -> tuple[Ints, Floats]:
     return kept, half.T
 
 
-def _sharpened(H: Floats, inverse: Floats) -> Floats | None:
-    """The inverse, refined by a Newton-Schulz step if need be; None if it stays poor.
+def _sharpened(H: Floats, inverse: Floats) -> tuple[Floats, float]:
+    """The inverse, refined by Newton-Schulz steps if need be, and its quality.
 
-    Its quality is read off a few random probes, O(n^2), not the full product.
+    That is max |H H^-1 - I| as a few random probes see it: O(n^2), not a full product.
     """
     probes = np.random.default_rng(0).choice([-1.0, 1.0], size=(H.shape[0], 4))
     worst = np.inf
@@ -205,12 +220,12 @@ def _sharpened(H: Floats, inverse: Floats) -> Floats | None:
         rest = probes - H @ (inverse @ probes)
         worst = float(np.abs(rest).max(initial=0.0))
         if worst < 1e-9:
-            return inverse
+            break
         step = -(H @ inverse)
         step[np.diag_indices_from(step)] += 1.0
         inverse = inverse + inverse @ step
         inverse = (inverse + inverse.T) / 2.0
-    return inverse if worst < 1e-6 else None
+    return inverse, worst
 
 
 @kernel

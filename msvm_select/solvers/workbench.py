@@ -145,14 +145,19 @@ class Training:
             self.A, self.F, _ = kept
             self.certify()
 
+    def certified(self, target: float) -> bool:
+        """Whether gap and flow say that this is the optimum to ``target``."""
+        adrift = np.abs(self.problem.tau(self.A).sum(axis=0)).max(initial=0.0)
+        balanced = adrift <= target * max(1.0, float(self.A.sum()))
+        return bool(abs(self.gap) <= target and balanced)
+
     def result(self, target: float, seconds: float) -> Solution:
         """Back in the caller's order of samples, with the reason if it falls short."""
         tau = np.empty((self.dual.m, self.dual.Q))
         tau[self.bench.order] = self.problem.tau(self.A)
         F = np.empty_like(tau)
         F[self.bench.order] = self.F.T
-        adrift = float(np.abs(tau.sum(axis=0)).max()) / max(1.0, float(self.A.sum()))
-        ok = bool(abs(self.gap) <= target and adrift <= target)
+        ok = self.certified(target)
         reason = (
             ""
             if ok

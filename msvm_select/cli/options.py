@@ -113,6 +113,31 @@ def setting(*names: str, **attributes: Any) -> Callable[[Command], Command]:
     return click.option(*names, envvar=variable, default=None, **attributes)
 
 
+CONSTANTS = (
+    setting(
+        "--delta",
+        metavar="P",
+        help="The bounds hold with probability 1 - P. Default: 0.05.",
+    ),
+    setting(
+        "--maurey-c",
+        metavar="C",
+        help="The constant c of the guaranteed risk, for kernels of infinite dimension; "
+        "its value is not known. Default: 1.",
+    ),
+    setting(
+        "--dimension",
+        type=int,
+        metavar="D",
+        help="That of the feature space. Default: the kernel's, if it is finite.",
+    ),
+    setting(
+        "--union/--no-union",
+        help="Pay for the constants that are taken from the trained machine, so that "
+        "the guaranteed risk is a guarantee. Default: do not.",
+    ),
+)
+
 SWEEP_OPTIONS = (
     setting(
         "--kernel",
@@ -147,6 +172,7 @@ SWEEP_OPTIONS = (
         "--allow-indefinite/--no-allow-indefinite",
         help="Train on a Gram matrix that fails Mercer's test. Default: refuse.",
     ),
+    *CONSTANTS,
     setting("--seed", type=int, help="For whatever shuffles. Default: 0."),
     setting("--jobs", type=int, help="Kernel settings at the same time. Default: 1."),
 )

@@ -6,6 +6,7 @@ here, and say in ``tests/test_criteria.py`` what must hold of it.
 
 from msvm_select.criteria.base import Criterion
 from msvm_select.criteria.cross_validation import CrossValidation
+from msvm_select.criteria.guaranteed_risk import GuaranteedRisk
 from msvm_select.criteria.holdout import Holdout
 from msvm_select.criteria.leave_one_out import LeaveOneOut
 from msvm_select.criteria.support_count import SupportCount
@@ -15,6 +16,7 @@ CRITERIA: dict[str, type[Criterion]] = {
     "loo": LeaveOneOut,
     "train-errors": TrainErrors,
     "sv-rate": SupportCount,
+    "guaranteed-risk": GuaranteedRisk,
     "cv": CrossValidation,
     "holdout": Holdout,
 }

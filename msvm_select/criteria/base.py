@@ -30,6 +30,9 @@ class TrainingKernel(Protocol):
     def between(self, X: Floats, Z: Floats) -> Floats:
         """k(x, z) for the rows of X and of Z."""
 
+    def dimension(self, n: int) -> int | None:
+        """That of the feature space over n features; None where it is not finite."""
+
 
 class TrainingSolver(Protocol):
     """As much of a solver as a criterion needs: its gap, and its answer."""
@@ -42,6 +45,22 @@ class TrainingSolver(Protocol):
 
 def quiet(done: int, of: int) -> None:
     """Tell nobody."""
+
+
+@dataclass(frozen=True)
+class Constants:
+    """What the bounds leave open, and the user settles.
+
+    A bound holds with probability 1 - ``delta``. ``maurey_c`` is the universal constant
+    of Lemma 1 (Maurey, Carl), whose value the paper does not give; ``dimension`` is
+    that of the feature space, where it is known better than by the kernel; ``union``
+    pays for the constants that are taken from the trained machine.
+    """
+
+    delta: float = 0.05
+    maurey_c: float = 1.0
+    union: bool = False
+    dimension: int | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,6 +77,7 @@ class Cell:
     solution: Solution
     jobs: int = 1
     tell: Callable[[int, int], None] = quiet
+    constants: Constants = Constants()
 
 
 @dataclass(frozen=True)

@@ -68,6 +68,10 @@ class Kernel(ABC):
             "smaller parameters."
         )
 
+    def dimension(self, n: int) -> int | None:
+        """That of the feature space over n features; None where it is not finite."""
+        return None
+
     @property
     def parameters(self) -> dict[str, float]:
         """The parameters by name, in order."""

@@ -28,6 +28,10 @@ class Linear(Kernel):
         with np.errstate(over="ignore", invalid="ignore"):
             return np.asarray(X @ Z.T)
 
+    def dimension(self, n: int) -> int:
+        """n: the features themselves."""
+        return n
+
     def gram(self, X: Floats) -> Gram:
         """K = X X', kept as its factor X where that is much the smaller."""
         m, n = X.shape

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -31,6 +32,17 @@ class Polynomial(Kernel):
     def roughness(self) -> tuple[float, ...]:
         """By degree, then gamma."""
         return (1.0, self.degree, self.gamma, -self.coef0)
+
+    def dimension(self, n: int) -> int | None:
+        """How many monomials it weighs, for whole degrees.
+
+        All of degree at most ``degree``, binom(n + degree, degree); the homogeneous
+        kernel (coef0 = 0) those of that degree alone, binom(n + degree - 1, degree).
+        """
+        if not float(self.degree).is_integer():
+            return None
+        degree = int(self.degree)
+        return math.comb(n + degree - (self.coef0 == 0.0), degree)
 
     def between(self, X: Floats, Z: Floats) -> Floats:
         """(gamma <x, z> + coef0)^degree for the rows of X and of Z."""

@@ -114,7 +114,8 @@ def train_cell(
     def tell(done: int, of: int) -> None:
         progress(CellProgress(kernel, C, done, of))
 
-    cell = Cell(data, scaling, kernel, solver, solution, settings.jobs, tell)
+    constants = settings.constants
+    cell = Cell(data, scaling, kernel, solver, solution, settings.jobs, tell, constants)
     return Trained(kernel, cell, smallest)
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from msvm_select.criteria import CRITERIA
-from msvm_select.criteria.base import Criterion
+from msvm_select.criteria.base import Constants, Criterion
 from msvm_select.errors import SettingsError
 from msvm_select.kernels import KERNELS, Kernel
 from msvm_select.records import Floats
@@ -24,6 +24,7 @@ from msvm_select.settings.values import (
     one_of,
     positive,
     positive_grid,
+    probability,
     texts,
     whole,
 )
@@ -59,6 +60,10 @@ class Settings:
     seed: int = 0
     warm_start: bool = True
     allow_indefinite: bool = False
+    delta: float = Constants.delta
+    maurey_c: float = Constants.maurey_c
+    union: bool = Constants.union
+    dimension: int | None = None
     jobs: int = 1
     top: int | None = None
     format: str | None = None
@@ -74,6 +79,11 @@ class Settings:
     def parsed_criteria(self) -> tuple[Criterion, ...]:
         """The criteria, ready to score."""
         return tuple(parse_criterion(text, self.seed) for text in self.criteria)
+
+    @property
+    def constants(self) -> Constants:
+        """What the bounds leave to the user."""
+        return Constants(self.delta, self.maurey_c, self.union, self.dimension)
 
     def deciding(self) -> dict[str, Any]:
         """What decides the rows, by name: all but how they are got and shown."""
@@ -238,6 +248,10 @@ _CHECKS: dict[str, Check] = {
     "seed": whole(0),
     "warm_start": flag,
     "allow_indefinite": flag,
+    "delta": probability,
+    "maurey_c": positive,
+    "union": flag,
+    "dimension": whole(1),
     "jobs": whole(1),
     "top": whole(1),
     "format": one_of(FORMATS, "format"),

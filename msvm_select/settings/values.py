@@ -55,6 +55,14 @@ def positive(value: Any, name: str) -> float:
     return values[0]
 
 
+def probability(value: Any, name: str) -> float:
+    """One number between 0 and 1, neither of them."""
+    number = positive(value, name)
+    if number >= 1.0:
+        raise SettingsError(f"{name} = {number:g} must be less than 1.")
+    return number
+
+
 def whole(least: int) -> Check:
     """A check for whole numbers from ``least`` upward."""
 

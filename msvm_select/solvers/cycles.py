@@ -183,7 +183,8 @@ def _long_cycle(rise, fall, least, nodes):
         node = before[node]
         if node == last:
             break
-    nodes[:length] = nodes[:length][::-1].copy()
+    for t in range(length // 2):  # the walk went backwards
+        nodes[t], nodes[length - 1 - t] = nodes[length - 1 - t], nodes[t]
     return length
 
 
@@ -201,7 +202,9 @@ def _follow(K, Z, diag, A, F, off, box, rise, fall, nodes, length):
         rises[t] = rise[a, b] >= fall[a, b]
         best = max(rise[a, b], fall[a, b])
         at[t] = _locate(A, F, off, box, a, b, best, rises[t])
-        rows[t] = _kernel_row(K, Z, at[t], buffer)
+        row = _kernel_row(K, Z, at[t], buffer)
+        for i in range(m):
+            rows[t, i] = row[i]
         gain += best
         room = min(room, _room(A, box, a, b, at[t], rises[t]))
     curve = 0.0
@@ -212,7 +215,9 @@ def _follow(K, Z, diag, A, F, off, box, rise, fall, nodes, length):
     for t in range(length):
         a, b = nodes[t], nodes[(t + 1) % length]
         _move(A, box, a, b, at[t], rises[t], step)
-        F[a] += step * (rows[t] - rows[t - 1])
+        before, now = rows[t - 1], rows[t]
+        for i in range(m):
+            F[a, i] += step * (now[i] - before[i])
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract"})

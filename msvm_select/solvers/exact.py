@@ -34,6 +34,7 @@ from msvm_select.solvers.cycles import cycle_steps
 from msvm_select.solvers.exchange import exchange
 from msvm_select.solvers.face import newton_on_face
 from msvm_select.solvers.leaving_out import leave_each_out
+from msvm_select.solvers.left_out import leave_out
 from msvm_select.solvers.workbench import Training
 
 NEAR = 0.1  # gain of an arc at which the first cycle steps stop
@@ -143,9 +144,11 @@ def needs_compilation() -> bool:
 
     Read off the index of numba's cache, which knows the source that it was made from.
     """
-    cache = getattr(cycle_steps, "_cache", None)
-    file = getattr(cache, "_cache_file", None)
-    try:
-        return file is not None and not file._load_index()
-    except OSError:
-        return True
+    for kernel in (cycle_steps, leave_out):
+        file = getattr(getattr(kernel, "_cache", None), "_cache_file", None)
+        try:
+            if file is not None and not file._load_index():
+                return True
+        except OSError:
+            return True
+    return False

@@ -291,7 +291,7 @@ def _sync(K, Z, y, A, box, shift, rho, U, Y, z, rows, cols, n):
 def _walk(y, A, box, rho, U, Y, z, rows, cols, n):
     """Newton steps on the face, dropping what hits a bound; -> (n, systems solved)."""
     solves = 0
-    d = np.empty(n)
+    d, back = np.empty(n), np.empty(n)
     level = np.zeros(Y.shape[1])
     while n > 0:
         b = _multipliers(Y, z, n)
@@ -305,7 +305,7 @@ def _walk(y, A, box, rho, U, Y, z, rows, cols, n):
         if rise == 0.0:
             break
         _backward(U, n, d)
-        _balance(y, rows, cols, n, Y.shape[1], d[:n], level)
+        _balance(y, rows, cols, n, Y.shape[1], d, level)
         solves += 1
         norm = 0.0
         for p in range(n):
@@ -324,9 +324,11 @@ def _walk(y, A, box, rho, U, Y, z, rows, cols, n):
                 s -= Y[p, c] * b[c]
             z[p] -= t * s
         if rho * norm > 1e-6 * rise:  # H d = (U'U - rho) d: put rho d back
-            back = t * rho * d[:n]
+            for p in range(n):
+                back[p] = t * rho * d[p]
             _forward(U, n, back)
-            z[:n] += back
+            for p in range(n):
+                z[p] += back[p]
         hit = False
         for p in range(n - 1, -1, -1):
             old, top = A[cols[p], rows[p]], box[rows[p]]
@@ -356,14 +358,12 @@ def newton_on_face(K, Z, y, A, F, box, shift, rho, U, Y, rows, cols, n, refineme
     solves = 0
     if n < 0:
         return n, solves
-    old = np.empty((Q, m))
+    old = A.copy()
     for _ in range(refinements):
         if n == 0:
             break
-        old[:] = A
         _restore_flow(y, A, box, rows, cols, n, Q - 1)
         _carry_over(K, Z, y, A, old, F)
-        old[:] = A
         for p in range(n):
             i, k = rows[p], cols[p]
             z[p] = 1.0 - F[y[i], i] + F[k, i]
@@ -379,7 +379,7 @@ def newton_on_face(K, Z, y, A, F, box, shift, rho, U, Y, rows, cols, n, refineme
 
 @kernel
 def _carry_over(K, Z, y, A, old, F):
-    """F += K (tau - tau_old); -> the largest change of an alpha."""
+    """F += K (tau - tau_old), and old <- A; -> the largest change of an alpha."""
     Q, m = A.shape
     change = np.zeros((m, Q))
     largest = 0.0
@@ -389,6 +389,7 @@ def _carry_over(K, Z, y, A, old, F):
             if step != 0.0:
                 change[i, y[i]] += step
                 change[i, k] -= step
+                old[k, i] = A[k, i]
                 largest = max(largest, abs(step))
     if K.shape[0] > 0:
         for i in range(m):
@@ -400,5 +401,13 @@ def _carry_over(K, Z, y, A, old, F):
                     for j in range(m):
                         Fk[j] += s * Ki[j]
     else:
-        F += np.dot(np.ascontiguousarray(change.T), Z) @ Z.T
+        w = np.zeros(Z.shape[1])
+        for k in range(Q):
+            for c in range(w.size):
+                w[c] = 0.0
+                for i in range(m):
+                    w[c] += change[i, k] * Z[i, c]
+            for j in range(m):
+                for c in range(w.size):
+                    F[k, j] += w[c] * Z[j, c]
     return largest

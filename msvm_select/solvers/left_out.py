@@ -86,9 +86,9 @@ kernel = njit(cache=True, nogil=True, error_model="numpy")
 def _solve_small(M, x, size, scale):
     """x <- M^-1 x (two right-hand sides); whether every pivot was sound.
 
-    Forces and shifts are of different scales: that of a variable's own stiffness, before
-    the constraints and the other free variables have taken what they can. A pivot that
-    is nothing by that scale is rounding.
+    Forces and shifts are of different scales: that of a variable's own stiffness,
+    before the constraints and the other free variables have taken what they can. A
+    pivot that is nothing by that scale is rounding.
     """
     for i in range(size):
         for j in range(size):
@@ -134,9 +134,25 @@ def _add(out, factor, row):
 
 
 @kernel
+def _fill(out, value):
+    """out[:] = value; an array expression takes numba ten times as long to compile."""
+    for i in range(out.size):
+        out[i] = value
+
+
+@kernel
+def _copy(out, row):
+    """out[:] = row."""
+    for i in range(out.size):
+        out[i] = row[i]
+
+
+@kernel
 def _begin(T, st, p):
     """The state in which sample p, and nothing else, is asked to go to 0."""
-    st.held[:], st.moving[:], st.moved[:], st.target[:] = False, False, 0.0, 0.0
+    _fill(st.target, 0.0)
+    _fill(st.moving, False)
+    _fill(st.moved, 0.0)
     for v in range(T.alpha_M.size):
         st.frozen_M[v] = T.rows_M[v] == p
         st.held[v] = st.frozen_M[v]
@@ -169,10 +185,10 @@ def _list(T, st, needed):
 @kernel
 def _bases(T, st):
     """alpha_M and r_N by the given shifts: base + lambda slope, p's in the slope."""
-    st.base_a[:] = T.alpha_M
-    st.base_r[:] = T.r_N
-    st.slope_a[:] = 0.0
-    st.slope_r[:] = 0.0
+    _copy(st.base_a, T.alpha_M)
+    _copy(st.base_r, T.r_N)
+    _fill(st.slope_a, 0.0)
+    _fill(st.slope_r, 0.0)
     for v in range(T.alpha_N.size):
         d = st.moved[v]
         if d != 0.0:
@@ -311,7 +327,9 @@ def _to_centre(T, st, x, a, r, y, present):
             for c in range(Q):
                 if present[c]:
                     change[k] += 0.5 * (min(span[k, c], FAR) - min(span[c, k], FAR))
-    return change / classes
+    for k in range(Q):
+        change[k] /= classes
+    return change
 
 
 @kernel
@@ -340,8 +358,10 @@ def _exchange(T, st, M, x, a, r, needed):
             break
         for j in range(st.sizes[0] + st.sizes[1]):
             x[0, j] += x[1, j]
-        a[:] = st.base_a + st.slope_a
-        r[:] = st.base_r + st.slope_r
+        _copy(a, st.base_a)
+        _copy(r, st.base_r)
+        _add(a, 1.0, st.slope_a)
+        _add(r, 1.0, st.slope_r)
         _answer(T, st, x[0], a, r)
         wrong = _put_right(T, st, x[0], a, r)
         if wrong == 0:
@@ -409,7 +429,8 @@ def _take_over(T, st, now, kind, at, upper, M, x, x0, x1, a, at_now):
     n_held, n_moving = st.sizes[0], st.sizes[1]
     sign = -1.0 if upper else 1.0  # of the force on it: r = -force
     _matrix(T, st, M)
-    x[:, : n_held + n_moving] = 0.0
+    _fill(x[0], 0.0)
+    _fill(x[1], 0.0)
     r = np.zeros(T.alpha_N.size)
     if kind == 0:
         for i in range(n_held):
@@ -453,7 +474,8 @@ def _give_way(T, st, now, kind, at, from_top, M, x, x0, x1, a, at_now):
     n_held, n_moving = st.sizes[0], st.sizes[1]
     sign = -1.0 if from_top else 1.0
     _matrix(T, st, M)
-    x[:, : n_held + n_moving] = 0.0
+    _fill(x[0], 0.0)
+    _fill(x[1], 0.0)
     if kind == 3:
         for i in range(n_held):
             x[0, i] = sign * T.XT[at, st.at_M[i]]
@@ -510,17 +532,21 @@ def _let_down(T, st, M, x, a, r, needed):
 
     SETTLED: the state is that of the end, for the exchange to confirm.
     """
-    a1, r1, scratch = np.empty_like(a), np.empty_like(r), np.empty_like(a)
+    a1, r1, scratch = np.empty(a.size), np.empty(r.size), np.empty(a.size)
+    x0, x1 = np.empty(LARGEST), np.empty(LARGEST)
     now, made, stuck = 0.0, 0, 0
     if not _list(T, st, needed):
         return NEEDS_COLUMN, made
     _bases(T, st)
     if st.sizes[0] > LARGEST or not _unknowns(T, st, M, x):
         return UNSETTLED, made
-    a[:], r[:] = T.alpha_M, T.r_N
+    _copy(a, T.alpha_M)
+    _copy(r, T.r_N)
     while made < MOST_STOPS:
-        a1[:], r1[:] = st.slope_a, st.slope_r
-        x0, x1 = x[0].copy(), x[1].copy()
+        _copy(a1, st.slope_a)
+        _copy(r1, st.slope_r)
+        _copy(x0, x[0])
+        _copy(x1, x[1])
         _answer(T, st, x1, a1, r1)
         stop, kind, at, upper = _first_stop(T, st, now, x0, x1, a, a1, r, r1)
         if kind < 0:
@@ -548,7 +574,7 @@ def _let_down(T, st, M, x, a, r, needed):
                 T, st, 1 if kind == 0 else 3, at, upper
             )  # back, to see who takes over
             _list(T, st, needed)
-            scratch[:] = 0.0
+            _fill(scratch, 0.0)
             heir, found = _take_over(
                 T, st, now, kind, at, upper, M, x, x0, x1, scratch, r
             )
@@ -560,7 +586,7 @@ def _let_down(T, st, M, x, a, r, needed):
             else:
                 st.moving[at], st.moved[at] = False, before - T.alpha_N[at]
             _list(T, st, needed)
-            scratch[:] = 0.0
+            _fill(scratch, 0.0)
             heir, found, top = _give_way(
                 T, st, now, kind, at, was_up, M, x, x0, x1, scratch, a
             )

@@ -106,7 +106,7 @@ class Chain:
         reasons = [warning, solution.reason]
         cell = Cell(
             self.data, self.scaling, self.kernel, solver, solution,
-            self.jobs, partial(self._tell, solution.dual.C),
+            self.jobs, partial(self._tell, solution.dual.C), self.settings.constants,
         )  # fmt: skip
         for i, criterion in enumerate(self.criteria):
             try:

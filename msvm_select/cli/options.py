@@ -122,8 +122,8 @@ CONSTANTS = (
     setting(
         "--maurey-c",
         metavar="C",
-        help="The constant c of the guaranteed risk, for kernels of infinite dimension; "
-        "its value is not known. Default: 1.",
+        help="The constant c of the guaranteed risk where the feature space is not "
+        "finite; its value is not known. Default: 1.",
     ),
     setting(
         "--dimension",
@@ -156,6 +156,7 @@ SWEEP_OPTIONS = (
     setting("--sigma", metavar="GRID", help="For rbf: gamma = 1/(2 sigma^2)."),
     setting("--degree", metavar="GRID", help="For the polynomial. Default: 3."),
     setting("--coef0", metavar="GRID", help="For polynomial and sigmoid."),
+    setting("--loss", metavar="NAME", help="l1 (default, the hinge) or l2 (squared)."),
     setting("--scale", metavar="KIND", help="standard (default), minmax or none."),
     setting(
         "--criteria",

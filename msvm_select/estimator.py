@@ -47,6 +47,7 @@ class MSVMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     gamma : a number; "scale" for 1 / (features x variance); None for the default of
         the kernel, which is the same but for the polynomial, where it is 1.
     degree, coef0 : the polynomial is (gamma x.z + coef0)^degree; the sigmoid has coef0.
+    loss : "l1", the hinge, or "l2", the slacks of a sample squared together.
     solver : "exact", "smo", "osqp" or "qp".
     tol : the relative duality gap to train to; a ConvergenceWarning if it is not met.
     allow_indefinite : train on a Gram matrix that fails Mercer's test.
@@ -67,6 +68,7 @@ class MSVMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         gamma: float | str | None = "scale",
         degree: float = 3,
         coef0: float = 0.0,
+        loss: str = "l1",
         solver: str = "exact",
         tol: float = 1e-8,
         allow_indefinite: bool = False,
@@ -77,6 +79,7 @@ class MSVMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.gamma = gamma
         self.degree = degree
         self.coef0 = coef0
+        self.loss = loss
         self.solver = solver
         self.tol = tol
         self.allow_indefinite = allow_indefinite
@@ -142,6 +145,7 @@ class MSVMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 kernel=self.kernel,
                 C=self.C,
                 **given,
+                loss=self.loss,
                 scale="none",
                 solver=self.solver,
                 gap=self.tol,

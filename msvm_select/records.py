@@ -163,17 +163,31 @@ class Dual:
 
     max sum_ik alpha_ik - 1/2 sum_k ||w_k||^2,   0 <= alpha_ik <= C, alpha_{i,y_i} = 0,
     and for each class k:  sum_{i in C_k} sum_l alpha_il = sum_i alpha_ik.
+
+    Of the quadratic loss, ``quadratic`` is the C: then ``gram`` is K + I/(2C), and the
+    box, called ``C`` here too, is one that no alpha reaches.
     """
 
     gram: Gram
     y: Ints
     Q: int
     C: float
+    quadratic: float | None = None
 
     @property
     def m(self) -> int:
         """The number of samples."""
         return int(self.y.size)
+
+    @property
+    def weight(self) -> float:
+        """The C of the primal, as it was asked for, whichever the loss."""
+        return self.C if self.quadratic is None else self.quadratic
+
+    @property
+    def ridge(self) -> float:
+        """What the diagonal of ``gram`` has beyond K; no new sample meets it."""
+        return 0.0 if self.quadratic is None else 1.0 / (2.0 * self.quadratic)
 
 
 @dataclass(frozen=True)
@@ -251,7 +265,8 @@ class LeftOut:
 class Row:
     """One cell of the ranked table: the output schema, version 1, in its order.
 
-    None stands for what was not asked for or does not apply.
+    None stands for what was not asked for or does not apply. The last columns, EXTRA,
+    are not of the schema: they follow it, and only where they were asked for.
     """
 
     rank: int | None = None
@@ -296,7 +311,11 @@ class Row:
     holdout_error: float | None = None
     iterations: int | None = None
     seconds: float | None = None
+    loss: str | None = None
+    span_rate: float | None = None
+    radius_margin_l1: float | None = None
 
 
-COLUMNS = tuple(f.name for f in fields(Row))
+EXTRA = ("loss", "span_rate", "radius_margin_l1")
+COLUMNS = tuple(f.name for f in fields(Row) if f.name not in EXTRA)
 SCHEMA_VERSION = 1

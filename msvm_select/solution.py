@@ -61,6 +61,11 @@ class Solution:
         return self.F + self.b
 
     @cached_property
+    def decisions(self) -> Floats:
+        """h_k at the training samples as at new ones, which do not meet the ridge."""
+        return self.outputs - self.dual.ridge * self.tau
+
+    @cached_property
     def slacks(self) -> Floats:
         """xi_ik = max(0, 1 - (h_{y_i} - h_k)), zero at the own class.
 
@@ -160,18 +165,33 @@ class Solution:
         Beyond hard margin the box does not bind; yet the certificate is taken again,
         since sum xi, now weighed by the larger C, may have been small only for the old.
         """
-        if not (self.converged and self.hard_margin and dual.C >= self.dual.C):
+        beyond = self.hard_margin and dual.C >= self.dual.C
+        if not (self.converged and beyond and dual.gram is self.dual.gram):
             return None
         same = replace(self, dual=dual, work=Work())
         return same if same.gap <= gap else None
+
+    def start_of(self, dual: Dual) -> Solution:
+        """This machine as a start at another C.
+
+        Solvers scale it by the ratio of the boxes, which keeps alpha = C; beyond hard
+        margin there is nothing to scale. Where only the ridge is another (quadratic
+        loss), t alpha with t = sum alpha / sum_k ||w_k||^2 is where the new dual is
+        largest: sum t alpha is then at most twice its optimum, within the box.
+        """
+        if dual.gram is self.dual.gram:
+            return replace(self, dual=dual) if self.hard_margin else self
+        F = self.F + (dual.ridge - self.dual.ridge) * self.tau
+        t = self.sum_alpha / max(float(np.vdot(self.tau, F)), 1e-300)
+        return Solution(dual, t * self.tau, t * F)
 
     @cached_property
     def margins(self) -> Floats:
         """h_{y_i} - max_{k != y_i} h_k for each training sample."""
         own = np.arange(self.dual.m), self.dual.y
-        others = self.outputs.copy()
+        others = self.decisions.copy()
         others[own] = -np.inf
-        return np.asarray(self.outputs[own] - others.max(axis=1))
+        return np.asarray(self.decisions[own] - others.max(axis=1))
 
     @property
     def train_errors(self) -> int:

@@ -30,6 +30,7 @@ SETTINGS = (
     setting("--sigma", metavar="VALUE", help="For rbf: gamma = 1/(2 sigma^2)."),
     setting("--degree", metavar="VALUE", help="For the polynomial. Default: 3."),
     setting("--coef0", metavar="VALUE", help="For polynomial and sigmoid."),
+    setting("--loss", metavar="NAME", help="l1 (default, the hinge) or l2 (squared)."),
     setting("--scale", metavar="KIND", help="standard (default), minmax or none."),
     setting("--solver", metavar="NAME", help="exact (default), smo, osqp or qp."),
     setting("--gap", metavar="G", help="The relative duality gap to train to."),

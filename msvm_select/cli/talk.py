@@ -84,6 +84,7 @@ class Talk:
             f"{event.name}: {event.m} samples, {event.features} features, "
             f"{event.Q} classes; cells: {event.cells} (kernels: "
             f"{event.kernels}, C: {event.Cs})"
+            + (f"; loss {event.loss}" if event.loss != "l1" else "")
         )
         if _must_compile(event.solver):
             self.say("Compiling the solver, once on this machine; it takes seconds ...")

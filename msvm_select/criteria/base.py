@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol
 
 from msvm_select.errors import SettingsError
-from msvm_select.records import Dataset, Dual, Floats, Gram, Scaling
+from msvm_select.records import Dataset, Dual, Floats, Gram, Ints, Scaling
 from msvm_select.solution import Solution
 
 
@@ -67,7 +67,8 @@ class Constants:
 class Cell:
     """A trained cell with what it was trained from and by.
 
-    A criterion may use ``jobs`` threads, and tells how far it is.
+    A criterion may use ``jobs`` threads, and tells how far it is. ``dual`` makes the
+    training problem of other samples: the machine's, by default that of the hinge.
     """
 
     data: Dataset
@@ -78,6 +79,7 @@ class Cell:
     jobs: int = 1
     tell: Callable[[int, int], None] = quiet
     constants: Constants = Constants()
+    dual: Callable[[Gram, Ints, int, float], Dual] = Dual
 
 
 @dataclass(frozen=True)

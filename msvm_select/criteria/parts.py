@@ -11,9 +11,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from msvm_select.criteria.base import Cell, TrainingSolver
+from msvm_select.criteria.base import Cell
 from msvm_select.criteria.splits import Split
-from msvm_select.records import Dual, Floats, Gram, Ints, Scaling
+from msvm_select.records import Floats, Gram, Ints, Scaling
 from msvm_select.solution import Solution
 
 
@@ -43,14 +43,17 @@ class Part:
         codes = y.astype(np.int64)
         return cls(gram, codes, classes.size, cross, position[cell.data.y[test]])
 
-    def trained(self, solver: TrainingSolver, C: float) -> Part:
-        """With the machine at C, started from that of the last C."""
+    def trained(self, cell: Cell) -> Part:
+        """With the machine at the cell's C, started from that of the last C."""
         if self.Q == 1:  # nothing to train: everything is of that class
             return self
-        dual = Dual(self.gram, self.y, self.Q, C)
-        last = self.machine
-        same = last.at(dual, solver.gap) if last is not None else None
-        return replace(self, machine=same or solver.solve(dual, start=last))
+        dual = cell.dual(self.gram, self.y, self.Q, cell.solution.dual.weight)
+        last, solver = self.machine, cell.solver
+        if last is None:
+            return replace(self, machine=solver.solve(dual))
+        same = last.at(dual, solver.gap)
+        start = last.start_of(dual)
+        return replace(self, machine=same or solver.solve(dual, start=start))
 
     @property
     def errors(self) -> int:
@@ -72,7 +75,7 @@ def train_parts(
     """The machine of each split at the cell's C, from those of the last C, if any."""
     if parts is None:
         parts = tuple(Part.of(cell, split) for split in splits)
-    return tuple(part.trained(cell.solver, cell.solution.dual.C) for part in parts)
+    return tuple(part.trained(cell) for part in parts)
 
 
 def complaints(parts: Sequence[Part], what: str) -> tuple[str, ...]:

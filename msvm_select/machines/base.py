@@ -9,7 +9,10 @@ from msvm_select.records import Dual, Gram, Ints
 
 
 class Machine(ABC):
-    """A multi-class SVM, known by its primal problem and the dual of it."""
+    """A multi-class SVM, known by its primal problem and the dual of it.
+
+    ``name`` is that of its loss on the command line.
+    """
 
     name: ClassVar[str]
     summary: ClassVar[str]

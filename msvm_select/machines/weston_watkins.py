@@ -22,7 +22,7 @@ class WestonWatkins(Machine):
     tau_{i,y_i} = sum_l alpha_il. With Q = 2 it is the ordinary SVM at 2C.
     """
 
-    name: ClassVar[str] = "weston-watkins"
+    name: ClassVar[str] = "l1"
     summary: ClassVar[str] = "one hinge for each sample and each other class"
 
     def dual(self, gram: Gram, y: Ints, Q: int, C: float) -> Dual:

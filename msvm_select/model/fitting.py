@@ -9,7 +9,7 @@ import numpy as np
 from msvm_select.criteria.base import Cell
 from msvm_select.errors import DataError, KernelError, SettingsError
 from msvm_select.kernels import Kernel, is_indefinite, smallest_eigenvalue
-from msvm_select.machines.weston_watkins import WestonWatkins
+from msvm_select.machines import MACHINES
 from msvm_select.model.model import Certificate, Model, Training
 from msvm_select.records import Columns, Dataset, Gram, Scaling
 from msvm_select.report.provenance import versions
@@ -35,6 +35,7 @@ def fit(
     sigma: GridLike | None = None,
     degree: GridLike | None = None,
     coef0: GridLike | None = None,
+    loss: str = "l1",
     scale: str | None = None,
     solver: str = "exact",
     gap: float | None = None,
@@ -44,7 +45,7 @@ def fit(
 ) -> Model:
     """Train the machine of Weston and Watkins at one C and one kernel setting.
 
-    The settings are those of ``run_sweep``, with the same defaults but C = 1; each has
+    ``loss="l2"`` trains that of the quadratic loss. The settings are those of ``run_sweep``, with the same defaults but C = 1; each has
     one value. A machine that does not converge says so in its certificate.
 
     >>> fit(load_csv("data/iris.csv"), C=1, gamma=0.25).save("iris.json")
@@ -56,6 +57,7 @@ def fit(
         "sigma": sigma,
         "degree": degree,
         "coef0": coef0,
+        "loss": loss,
         "scale": scale,
         "solver": solver,
         "gap": gap,
@@ -79,17 +81,12 @@ def fit_settings(
 
 @dataclass(frozen=True, eq=False)
 class Trained:
-    """One trained cell, and the smallest eigenvalue of its Gram matrix."""
+    """One trained cell, and what Mercer's test of its Gram matrix gave."""
 
     kernel: Kernel
     cell: Cell
     smallest_eigenvalue: float
-
-    @property
-    def indefinite(self) -> bool:
-        """Whether Mercer's test failed, so that no optimum is certain."""
-        gram = self.cell.solution.dual.gram
-        return is_indefinite(self.smallest_eigenvalue, gram)
+    indefinite: bool
 
 
 def train_cell(
@@ -104,19 +101,23 @@ def train_cell(
     (kernel,) = settings.kernels(default_gamma(X))
     solver = make_solver(settings)
     m, n = data.X.shape
-    progress(Started(data.name, m, n, data.Q, 1, 1, solver=settings.solver))
+    how = (settings.solver, settings.loss)
+    progress(Started(data.name, m, n, data.Q, 1, 1, *how))
     gram = kernel.gram(X)
     smallest = _tested(kernel, gram, settings.allow_indefinite, progress)
     C = settings.C[0]
     progress(CellStarted(kernel, C))
-    solution = solver.solve(WestonWatkins().dual(gram, data.y, data.Q, C))
+    machine = MACHINES[settings.loss]()
+    solution = solver.solve(machine.dual(gram, data.y, data.Q, C))
 
     def tell(done: int, of: int) -> None:
         progress(CellProgress(kernel, C, done, of))
 
-    constants = settings.constants
-    cell = Cell(data, scaling, kernel, solver, solution, settings.jobs, tell, constants)
-    return Trained(kernel, cell, smallest)
+    cell = Cell(
+        data, scaling, kernel, solver, solution,
+        settings.jobs, tell, settings.constants, machine.dual,
+    )  # fmt: skip
+    return Trained(kernel, cell, smallest, is_indefinite(smallest, gram))
 
 
 def _check_single(settings: Settings) -> None:
@@ -151,7 +152,7 @@ def _model(trained: Trained, solver: str) -> Model:
     target = data.target
     return Model(
         kernel=kernel,
-        C=solution.dual.C,
+        C=solution.dual.weight,
         classes=data.classes,
         columns=data.columns or Columns((*data.features, target), target),
         scaling=cell.scaling,
@@ -167,6 +168,7 @@ def _model(trained: Trained, solver: str) -> Model:
             n_bounded=solution.n_bounded,
             train_errors=solution.train_errors,
             solver=solver,
+            loss="l1" if solution.dual.quadratic is None else "l2",
         ),
         versions=versions(),
     )

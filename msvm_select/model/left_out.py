@@ -29,7 +29,7 @@ def leave_one_out(trained: Trained, settings: Settings) -> LeftOutReport:
     point: dict[str, Plain] = {
         "kernel": trained.kernel.name,
         **trained.kernel.parameters,
-        "C": cell.solution.dual.C,
+        "C": cell.solution.dual.weight,
         "solver": settings.solver,
     }
     deciding = settings.deciding().items()

@@ -42,6 +42,7 @@ class Training:
     n_bounded: int
     train_errors: int
     solver: str
+    loss: str = "l1"
 
 
 @dataclass(frozen=True, eq=False, repr=False)

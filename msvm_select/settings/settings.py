@@ -14,6 +14,7 @@ from msvm_select.criteria import CRITERIA
 from msvm_select.criteria.base import Constants, Criterion
 from msvm_select.errors import SettingsError
 from msvm_select.kernels import KERNELS, Kernel
+from msvm_select.machines import MACHINES
 from msvm_select.records import Floats
 from msvm_select.report.formats import FORMATS
 from msvm_select.settings.grids import parse_grid
@@ -51,6 +52,7 @@ class Settings:
     sigma: tuple[float, ...] | None = None
     degree: tuple[float, ...] | None = None
     coef0: tuple[float, ...] | None = None
+    loss: str = "l1"
     scale: str = "standard"
     solver: str = "exact"
     gap: float | None = None
@@ -239,6 +241,7 @@ _CHECKS: dict[str, Check] = {
     "sigma": positive_grid,
     "degree": positive_grid,
     "coef0": parse_grid,
+    "loss": one_of(MACHINES, "loss"),
     "scale": one_of(SCALINGS, "scaling"),
     "solver": one_of(SOLVERS, "solver"),
     "gap": positive,

@@ -40,7 +40,8 @@ from msvm_select.solvers.workbench import Training
 NEAR = 0.1  # gain of an arc at which the first cycle steps stop
 EXCHANGE_FROM = 100  # free variables from which a block exchange is tried
 EXCHANGES = 5  # rounds in which it is tried
-MOST_ROUNDS = 200
+PATIENCE = 60  # rounds after which K is seen to be singular: long rows of steps
+MOST_ROUNDS = 80
 MOST_FREE = 6000  # the largest factor kept: beyond, cycle steps alone finish
 RIDGE = 1e-10
 NO_LONG_CYCLES = 1e300
@@ -86,12 +87,17 @@ class Exact(Solver):
                 break
             if turn < EXCHANGES and _by_exchange(training) and self._done(training):
                 break
+            kept = training.A.copy(), training.F.copy(), training.gap
             _by_newton(training)
             training.certify()
+            if training.gap > kept[2] and turn >= PATIENCE:
+                training.A, training.F, _ = kept  # its system is too near to singular
+                training.certify()
             if self._done(training):
                 break
             fine = 0.2 * training.cycle
-            training.step(fine, fine, 60 + training.n_free)
+            brief = 60 + training.n_free
+            training.step(fine, fine, brief if turn < PATIENCE else 50_000)
             training.refresh()
         training.refresh()
         training.snap()

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -11,7 +12,7 @@ from msvm_select.criteria.base import Cell, Criterion
 from msvm_select.errors import KernelError, SolverError
 from msvm_select.kernels import Kernel
 from msvm_select.kernels.mercer import is_indefinite, smallest_eigenvalue
-from msvm_select.machines.weston_watkins import WestonWatkins
+from msvm_select.machines import MACHINES, Machine
 from msvm_select.records import Dataset, Dual, Floats, Gram, Row, Scaling
 from msvm_select.settings import Settings
 from msvm_select.solution import Solution
@@ -23,6 +24,7 @@ from msvm_select.sweep.progress import (
     Event,
     GramTested,
     Progress,
+    Scored,
     silent,
 )
 from msvm_select.sweep.rows import measured
@@ -74,11 +76,12 @@ class Chain:
     def _trained(self, gram: Gram, warning: str) -> Iterator[Event | Row]:
         """C upward; ``warning`` says what is wrong with the Gram matrix, if so."""
         solver = make_solver(self.settings)
+        machine = MACHINES[self.settings.loss]()
         last: Solution | None = None
         carries: list[Any] = [None] * len(self.criteria)
         for C in self.settings.C:
             yield CellStarted(self.kernel, C)
-            dual = WestonWatkins().dual(gram, self.data.y, self.data.Q, C)
+            dual = machine.dual(gram, self.data.y, self.data.Q, C)
             try:
                 solution = self._solved(solver, dual, last, certain=not warning)
             except SolverError as error:
@@ -86,42 +89,46 @@ class Chain:
                 continue
             if self.settings.warm_start:
                 last = solution
-            yield self._scored(solver, solution, carries, warning)
+            yield self._scored(self._cell(machine, solver, solution), carries, warning)
 
     def _solved(
         self, solver: Solver, dual: Dual, last: Solution | None, certain: bool
     ) -> Solution:
         """Trained, or the last solution itself where no larger C can change it."""
-        if certain and last is not None and last.hard_margin:
-            if same := last.at(dual, solver.gap):
-                return same
-            last = replace(last, dual=dual)  # a start that no solver scales by C
-        return solver.solve(dual, start=last)
+        if last is None:
+            return solver.solve(dual)
+        same = last.at(dual, solver.gap) if certain else None
+        return same or solver.solve(dual, start=last.start_of(dual))
 
-    def _scored(
-        self, solver: Solver, solution: Solution, carries: list[Any], warning: str
-    ) -> Row:
-        """The row; ``carries`` holds what each criterion keeps for the next C."""
-        columns = measured(solution)
-        reasons = [warning, solution.reason]
-        cell = Cell(
+    def _cell(self, machine: Machine, solver: Solver, solution: Solution) -> Cell:
+        tell = partial(self._tell, solution.dual.weight)
+        return Cell(
             self.data, self.scaling, self.kernel, solver, solution,
-            self.jobs, partial(self._tell, solution.dual.C), self.settings.constants,
+            self.jobs, tell, self.settings.constants, machine.dual,
         )  # fmt: skip
+
+    def _scored(self, cell: Cell, carries: list[Any], warning: str) -> Row:
+        """The row; ``carries`` holds what each criterion keeps for the next C."""
+        columns = measured(cell.solution)
+        reasons = [warning, cell.solution.reason]
+        C = cell.solution.dual.weight
         for i, criterion in enumerate(self.criteria):
+            began = time.perf_counter()
             try:
                 score = criterion.score(cell, carries[i])
             except (SolverError, KernelError) as error:
                 columns["status"] = "failed"
                 reasons.append(f"{self.settings.criteria[i]}: {error}")
                 break
+            seconds = time.perf_counter() - began
+            self.progress(Scored(self.kernel, C, self.settings.criteria[i], seconds))
             carries[i] = score.carry if self.settings.warm_start else None
             columns |= score.columns
             if score.notes:
                 columns["status"] = "not_converged"
                 reasons += score.notes
         columns["status_reason"] = "; ".join(reason for reason in reasons if reason)
-        return self._row(solution.dual.C, **columns)
+        return self._row(C, **columns)
 
     def _tell(self, C: float, done: int, of: int) -> None:
         self.progress(CellProgress(self.kernel, C, done, of))
@@ -137,5 +144,6 @@ class Chain:
             "solver": self.settings.solver,
             "n_samples": self.data.m,
             "n_classes": self.data.Q,
+            "loss": None if self.settings.loss == "l1" else self.settings.loss,
         }
         return Row(**point, **columns)

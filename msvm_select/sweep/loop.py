@@ -59,7 +59,8 @@ def iterate(
     criteria = settings.parsed_criteria()
     m, n = data.X.shape
     sizes = (len(kernels), len(settings.C))
-    progress(Started(data.name, m, n, data.Q, *sizes, solver=settings.solver))
+    how = (settings.solver, settings.loss)
+    progress(Started(data.name, m, n, data.Q, *sizes, *how))
     within = max(1, settings.jobs // len(kernels))
     chains = [
         Chain(data, scaling, X, kernel, criteria, settings, within, progress).run()

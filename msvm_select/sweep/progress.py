@@ -20,6 +20,7 @@ class Started:
     kernels: int
     Cs: int
     solver: str
+    loss: str = "l1"
 
     @property
     def cells(self) -> int:
@@ -55,13 +56,23 @@ class CellProgress:
 
 
 @dataclass(frozen=True)
+class Scored:
+    """A criterion is through with a cell; what it took."""
+
+    kernel: Kernel
+    C: float
+    criterion: str
+    seconds: float
+
+
+@dataclass(frozen=True)
 class CellDone:
     """A row is finished."""
 
     row: Row
 
 
-Event = Started | GramTested | CellStarted | CellProgress | CellDone
+Event = Started | GramTested | CellStarted | CellProgress | Scored | CellDone
 Progress = Callable[[Event], None]
 
 

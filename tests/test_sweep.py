@@ -21,7 +21,13 @@ from msvm_select.solvers import SOLVERS
 from msvm_select.solvers.qp import Qp
 from msvm_select.sweep import gather, iterate, run_sweep
 from msvm_select.sweep.jobs import interleave
-from msvm_select.sweep.progress import CellDone, CellStarted, GramTested, Started
+from msvm_select.sweep.progress import (
+    CellDone,
+    CellStarted,
+    GramTested,
+    Scored,
+    Started,
+)
 from tests.conftest import PROBLEMS, Problem
 
 PACKAGE = Path(__file__).parent.parent / "msvm_select"
@@ -264,9 +270,13 @@ def test_progress_hears_of_everything_in_order(data: Dataset) -> None:
     rows = list(iterate(data, settings, heard.append))
     assert heard[0] == Started("three", data.m, 3, 3, 2, 2, "qp")
     assert heard[0].cells == 4
-    each = [GramTested, CellStarted, CellDone, CellStarted, CellDone]
+    cell = [CellStarted, Scored, CellDone]
+    each = [GramTested, *cell, *cell]
     assert [type(event) for event in heard[1:]] == each * 2
     assert [event.row for event in heard if isinstance(event, CellDone)] == rows
+    scored = [event for event in heard if isinstance(event, Scored)]
+    assert {event.criterion for event in scored} == set(settings.criteria)
+    assert all(event.seconds > 0.0 for event in scored)
     tested = heard[1]
     scaled = (data.X - data.X.mean(0)) / data.X.std(0)
     expected = smallest_eigenvalue(tested.kernel.gram(scaled))

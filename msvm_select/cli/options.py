@@ -161,8 +161,8 @@ SWEEP_OPTIONS = (
     setting(
         "--criteria",
         metavar="A,B,..",
-        help="What to score each cell by: loo (default), train-errors, sv-rate, cv:K, "
-        "holdout:SHARE.",
+        help="What to score each cell by: loo (default), train-errors, sv-rate, "
+        "guaranteed-risk, compression, vc, cv:K, holdout:SHARE.",
     ),
     setting("--rank-by", metavar="A", help="One of them. Default: the first."),
     setting("--solver", metavar="NAME", help="exact (default), smo, osqp or qp."),

@@ -45,8 +45,9 @@ def fit(
 ) -> Model:
     """Train the machine of Weston and Watkins at one C and one kernel setting.
 
-    ``loss="l2"`` trains that of the quadratic loss. The settings are those of ``run_sweep``, with the same defaults but C = 1; each has
-    one value. A machine that does not converge says so in its certificate.
+    The settings are those of ``run_sweep``, with the same defaults but C = 1; each has
+    one value; ``loss="l2"`` squares the slacks. A machine that does not converge says
+    so in its certificate.
 
     >>> fit(load_csv("data/iris.csv"), C=1, gamma=0.25).save("iris.json")
     """

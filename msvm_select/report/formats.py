@@ -2,20 +2,21 @@
 
 Machine formats hold floats as ``repr`` writes them, truth as true and false, and
 nothing (null, or an empty field) for what is missing, NaN or infinite. A JSON document
-carries ``schema_version``; the line formats are the rows alone.
+carries ``schema_version``; the line formats are the rows alone. Columns beyond the
+schema follow it, and only where they were asked for: who knows version 1 reads on.
 """
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from msvm_select.errors import MsvmError, SettingsError
-from msvm_select.records import COLUMNS, SCHEMA_VERSION, Row
+from msvm_select.records import SCHEMA_VERSION, Row
 from msvm_select.report.plain import LINE_FORMATS, Plain, finite
 from msvm_select.report.ranking import Results
 from msvm_select.report.terminal import table
@@ -50,9 +51,10 @@ def render(results: Results, format: str, width: int = 80, colour: bool = False)
     return FORMATS[format](results)
 
 
-def plain_row(row: Row) -> dict[str, Plain]:
+def plain_row(row: Row, columns: Sequence[str]) -> dict[str, Plain]:
     """The columns by name, with None for every number that is not finite."""
-    return {name: finite(value) for name, value in asdict(row).items()}
+    values = asdict(row)
+    return {name: finite(values[name]) for name in columns}
 
 
 def document(results: Results) -> dict[str, Any]:
@@ -62,7 +64,7 @@ def document(results: Results) -> dict[str, Any]:
         "data": dict(results.data),
         "settings": dict(results.settings),
         "versions": dict(results.versions),
-        "rows": [plain_row(row) for row in results.rows],
+        "rows": [plain_row(row, results.columns) for row in results.rows],
     }
 
 
@@ -103,7 +105,7 @@ def _json(results: Results) -> str:
 def _lines(form: str) -> Callable[[Results], str]:
     """The rows alone, in a format of one row a line."""
     return lambda results: LINE_FORMATS[form](
-        COLUMNS, (plain_row(row) for row in results.rows)
+        results.columns, (plain_row(row, results.columns) for row in results.rows)
     )
 
 

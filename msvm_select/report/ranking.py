@@ -15,22 +15,24 @@ from typing import TYPE_CHECKING, Any
 from msvm_select.criteria import CRITERIA
 from msvm_select.errors import SettingsError
 from msvm_select.kernels import KERNELS
-from msvm_select.records import COLUMNS, Row
+from msvm_select.records import COLUMNS, EXTRA, Row
 from msvm_select.suggest import did_you_mean, listed
 
 if TYPE_CHECKING:
     import pandas as pd
 
-WORDS = ("rank", "kernel", "solver", "status", "status_reason")
+WORDS = ("rank", "kernel", "solver", "status", "status_reason", "loss")
+NUMBERS = tuple(name for name in (*COLUMNS, *EXTRA) if name not in WORDS)
 APPLICABLE = {
     "radius_margin": "radius_margin_applicable",
     "radius_margin_q": "radius_margin_applicable",
     "radius_margin_count": "radius_margin_applicable",
+    "vc_dimension": "separable",
 }
 SCORES = (
     *("loo_errors", "loo_rate", "radius_margin", "radius_margin_q"),
     *("radius_margin_count", "guaranteed_risk", "sv_rate", "compression_bound"),
-    *("vc_dimension", "cv_error", "holdout_error"),
+    *("vc_dimension", "cv_error", "holdout_error", "span_rate", "radius_margin_l1"),
 )
 
 
@@ -43,6 +45,14 @@ class Results:
     data: Mapping[str, Any] = field(default_factory=dict)
     settings: Mapping[str, Any] = field(default_factory=dict)
     versions: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The schema's, and then what was asked for beyond it."""
+        asked = [text.partition(":")[0] for text in self.settings.get("criteria", ())]
+        wanted = {CRITERIA[name].column for name in asked if name in CRITERIA}
+        wanted |= {name for name in EXTRA if is_filled(self.rows, name)}
+        return (*COLUMNS, *(name for name in EXTRA if name in wanted))
 
     @property
     def best(self) -> Row | None:
@@ -74,7 +84,8 @@ class Results:
         """The rows as a DataFrame, in the columns of the output schema."""
         import pandas as pd
 
-        return pd.DataFrame([asdict(row) for row in self.rows], columns=list(COLUMNS))
+        rows = [asdict(row) for row in self.rows]
+        return pd.DataFrame(rows, columns=list(self.columns))
 
 
 def ranking_column(by: str) -> str:
@@ -82,9 +93,9 @@ def ranking_column(by: str) -> str:
     name = by.partition(":")[0]
     if name in CRITERIA:
         return CRITERIA[name].column
-    if by in COLUMNS and by not in WORDS:
+    if by in NUMBERS:
         return by
-    names = (*CRITERIA, *(column for column in COLUMNS if column not in WORDS))
+    names = (*CRITERIA, *NUMBERS)
     hint = did_you_mean(by, names) or f"; there are {listed(CRITERIA, 20)}"
     raise SettingsError(f"There is nothing to rank by called {by!r}{hint}.")
 

@@ -13,7 +13,7 @@ from types import NoneType
 from typing import Any, get_args, get_type_hints
 
 from msvm_select.errors import DataError
-from msvm_select.records import COLUMNS, SCHEMA_VERSION, Row
+from msvm_select.records import COLUMNS, EXTRA, SCHEMA_VERSION, Row
 from msvm_select.report.formats import format_of
 from msvm_select.report.ranking import Results
 from msvm_select.suggest import did_you_mean
@@ -131,8 +131,8 @@ def _row(place: str, values: Any) -> Row:
             f"{' and '.join(NEEDED)}."
         )
     for column, value in values.items():
-        if column not in COLUMNS:
-            hint = did_you_mean(str(column), COLUMNS)
+        if column not in (*COLUMNS, *EXTRA):
+            hint = did_you_mean(str(column), (*COLUMNS, *EXTRA))
             raise DataError(f"{place}: {column!r} is no column of results{hint}.")
         if not _fits(value, column):
             raise DataError(f"{place}, column {column!r}: {value!r} is no value.")

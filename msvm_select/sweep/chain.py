@@ -12,7 +12,8 @@ from msvm_select.criteria.base import Cell, Criterion
 from msvm_select.errors import KernelError, SolverError
 from msvm_select.kernels import Kernel
 from msvm_select.kernels.mercer import is_indefinite, smallest_eigenvalue
-from msvm_select.machines import MACHINES, Machine
+from msvm_select.machines import MACHINES
+from msvm_select.machines.base import Machine
 from msvm_select.records import Dataset, Dual, Floats, Gram, Row, Scaling
 from msvm_select.settings import Settings
 from msvm_select.solution import Solution
@@ -87,8 +88,7 @@ class Chain:
             except SolverError as error:
                 yield self._failed(C, str(error))
                 continue
-            if self.settings.warm_start:
-                last = solution
+            last = solution if self.settings.warm_start else None
             yield self._scored(self._cell(machine, solver, solution), carries, warning)
 
     def _solved(

@@ -1,0 +1,44 @@
+"""The machine of the quadratic loss: a hard margin in a kernel with a ridge."""
+
+from __future__ import annotations
+
+import math
+from typing import ClassVar
+
+import numpy as np
+
+from msvm_select.errors import SettingsError
+from msvm_select.machines.base import Machine
+from msvm_select.records import Dual, Gram, Ints
+
+
+class Quadratic(Machine):
+    """h_k(x) = <w_k, Phi(x)> + b_k with the slacks of a sample squared together.
+
+    Primal:  min 1/2 sum_k ||w_k||^2 + C sum_i xi_i'(I - 11'/Q) xi_i
+             s.t. h_{y_i}(x_i) - h_k(x_i) >= 1 - xi_ik,  xi_i in R^{Q-1}.
+    Dual:    that of the hard margin (no box) in the kernel K + I/(2C).
+
+    Give each sample a coordinate of its own, e_i / sqrt(2C), and w_k the weights v_ki
+    there, whose sum over k is 0. Then xi_ik = (v_{i,y_i} - v_ik) / sqrt(2C), and 1/2
+    sum_k v_ik^2 = C xi_i'(I - 11'/Q) xi_i: the loss is a part of the norm. At the
+    optimum xi_ik = (alpha_ik + sum_l alpha_il) / (2C) >= 0. With Q = 2 it is the SVM
+    1/2 ||w||^2 + C sum xi^2. A new sample is orthogonal to all these coordinates: it is
+    classified by K alone, and so is a sample that is left out.
+
+    The solvers want a box, and Cm is one that no alpha reaches. The point w = 0, b = 0,
+    xi = 1 bounds the optimum by C m (Q - 1) / Q; there sum alpha is twice the optimum,
+    and alpha, a circulation, has at most half of its sum on one arc. To leave samples
+    out only lowers the optimum, so that this box holds for those machines too.
+    """
+
+    name: ClassVar[str] = "l2"
+    summary: ClassVar[str] = "the slacks squared: a hard margin with a ridge"
+
+    def dual(self, gram: Gram, y: Ints, Q: int, C: float) -> Dual:
+        """The training problem for the labels y (m,) in 0..Q-1."""
+        if not (math.isfinite(C) and C > 0.0):
+            raise SettingsError(f"C = {C} must be a number greater than 0.")
+        K = gram.matrix.copy()
+        K[np.diag_indices_from(K)] += 1.0 / (2.0 * C)
+        return Dual(Gram(whole=K), y, Q, C * y.size, quadratic=C)

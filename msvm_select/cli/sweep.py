@@ -112,8 +112,11 @@ def _swept(data: Dataset, settings: Settings, talk: Talk) -> Outcome:
 def _conclude(results: Results, output: str | None, talk: Talk) -> None:
     """On stderr: the best cell, what went wrong, where the rows are."""
     from msvm_select.report import summary
+    from msvm_select.report.risk import risk_notes
 
     talk.say(summary(results))
+    for note in risk_notes(results):
+        talk.say(f"Note: {note}.")
     failed, open_ = results.count("failed"), results.count("not_converged")
     if failed or open_:
         talk.say(

@@ -43,15 +43,15 @@ def finite_dimension(machines: Machines, gamma: Floats, d: int) -> Floats:
 
     ln N = biases + Q d ln(32 Lambda_w Lambda_Phi / gamma)
 
-    The number of balls is a whole one, which (14) passes over: ln ceil(x) <= ln(1 + x)
-    is taken for ln x. The two differ only where the machine is next to nothing.
+    Where the machine is next to nothing the last term would be negative: it counts the
+    balls of a cover, of which there is one at least.
     """
     scale = 32.0 * machines.Lambda_w * machines.Lambda_Phi
     if scale <= 0.0:
         return machines.biases(gamma)
-    exponent = machines.Q * min(float(min(d, LARGEST)), LARGEST)
-    balls = np.logaddexp(0.0, exponent * (math.log(scale) - np.log(gamma)))
-    return np.asarray(machines.biases(gamma) + balls)
+    exponent = float(machines.Q * min(d, LARGEST))
+    balls = exponent * (math.log(scale) - np.log(gamma))
+    return np.asarray(machines.biases(gamma) + np.maximum(balls, 0.0))
 
 
 def any_dimension(machines: Machines, gamma: Floats, c: float) -> Floats:

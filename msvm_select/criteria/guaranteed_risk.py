@@ -29,8 +29,8 @@ from msvm_select.records import Floats
 from msvm_select.solution import Solution
 
 INDEX = (
-    "Lambda_w, beta and Lambda_Phi are those of the trained machine and were not fixed "
-    "before it: an index to rank by, not a guarantee (--union pays for one)"
+    "an index to rank by, not a guarantee: Lambda_w, beta and Lambda_Phi are those of "
+    "the trained machine, not fixed before it (--union pays for that)"
 )
 FIXED_BEFOREHAND = (
     "a guarantee as far as these were fixed without the samples: the kernel and its "
@@ -97,9 +97,10 @@ class GuaranteedRisk(Criterion):
 
     name: ClassVar[str] = "guaranteed-risk"
     column: ClassVar[str] = "guaranteed_risk"
-    summary: ClassVar[str] = (
-        "index (a bound with --union): risk by covering numbers; any C; next to free"
-    )
+    summary: ClassVar[str] = "margin risk + covering numbers, least over the margin"
+    kind: ClassVar[str] = "index"
+    applies: ClassVar[str] = "at any C; a bound of the risk with --union"
+    cost: ClassVar[str] = "next to none"
 
     def score(self, cell: Cell, carry: Any = None) -> Score:
         """The bound, its gamma, and whether it exceeds 1; the same beyond hard margin.
@@ -155,13 +156,21 @@ def guaranteed_risk(cell: Cell) -> GuaranteedRiskTerms:
 
 
 def machines_of(solution: Solution) -> Machines:
-    """The least class H that this machine is in; absent classes are in none."""
+    """The least class H that this machine is in; a class without samples is no part.
+
+    With the quadratic loss that of w in the feature space itself: new samples do not
+    meet the ridge of the augmented kernel.
+    """
+    dual = solution.dual
     b = solution.b[np.isfinite(solution.b)]
+    norm = solution.norm_w_squared
+    if dual.ridge:
+        norm -= dual.ridge * float(np.vdot(solution.tau, solution.tau))
     return Machines(
         Q=b.size,
-        m=solution.dual.m,
-        Lambda_w=math.sqrt(max(0.0, solution.norm_w_squared)),
-        Lambda_Phi=math.sqrt(max(0.0, float(solution.dual.gram.diagonal.max()))),
+        m=dual.m,
+        Lambda_w=math.sqrt(max(0.0, norm)),
+        Lambda_Phi=math.sqrt(max(0.0, float(dual.gram.diagonal.max()) - dual.ridge)),
         beta=float(np.abs(b).max()),
     )
 

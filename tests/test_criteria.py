@@ -16,7 +16,7 @@ from msvm_select.criteria.support_count import SupportCount
 from msvm_select.criteria.train_errors import TrainErrors
 from msvm_select.errors import SettingsError
 from msvm_select.kernels import Linear, Precomputed, Rbf
-from msvm_select.records import COLUMNS, Dataset, Dual, Scaling
+from msvm_select.records import COLUMNS, EXTRA, Dataset, Dual, Scaling
 from msvm_select.solvers.qp import Qp
 from tests.conftest import PROBLEMS, Problem, blobs
 
@@ -65,7 +65,7 @@ def test_contract(name, three):
     assert kind.name == name
     assert kind.summary
     assert kind.column in score.columns
-    assert set(score.columns) <= set(COLUMNS)
+    assert set(score.columns) <= {*COLUMNS, *EXTRA}
     assert score.notes == ()
 
 

@@ -161,8 +161,9 @@ SWEEP_OPTIONS = (
     setting(
         "--criteria",
         metavar="A,B,..",
-        help="What to score each cell by: loo (default), train-errors, sv-rate, "
-        "guaranteed-risk, compression, vc, cv:K, holdout:SHARE.",
+        help="What to score each cell by: loo (default), radius-margin, "
+        "radius-margin-count, guaranteed-risk, sv-rate, train-errors, compression, vc, "
+        "span, radius-margin-l1, cv:K, holdout:SHARE.",
     ),
     setting("--rank-by", metavar="A", help="One of them. Default: the first."),
     setting("--solver", metavar="NAME", help="exact (default), smo, osqp or qp."),

@@ -1,14 +1,17 @@
-"""``msvm-select show``: what is on offer, one line each."""
+"""``msvm-select show``: what is on offer, one line each, more for a criterion."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import chain
+from textwrap import wrap
 from typing import Any
 
 import click
 
 from msvm_select.cli import EXIT_CODES
 
+WIDTH = 88
 TOPICS = ("kernels", "solvers", "criteria", "formats", "exit-codes")
 
 
@@ -24,7 +27,10 @@ def command(topic: str) -> None:
     lines = _lines(topic)
     width = max(map(len, lines))
     for name, summary in lines.items():
-        click.echo(f"{name:<{width}}  {summary}")
+        lines_of = [wrap(line, WIDTH - width - 2) for line in summary.splitlines()]
+        for line in chain.from_iterable(lines_of):
+            click.echo(f"{name:<{width}}  {line}")
+            name = ""
 
 
 def _lines(topic: str) -> dict[str, str]:
@@ -38,8 +44,13 @@ def _lines(topic: str) -> dict[str, str]:
         return _summaries(SOLVERS)
     if topic == "criteria":
         from msvm_select.criteria import CRITERIA
+        from msvm_select.criteria.base import KINDS
 
-        return _summaries(CRITERIA)
+        facts = {
+            name: f"{kind.summary}\n{kind.kind}; {kind.applies}; costs {kind.cost}"
+            for name, kind in CRITERIA.items()
+        }
+        return facts | {f"({kind})": meaning for kind, meaning in KINDS.items()}
     if topic == "formats":
         from msvm_select.report.formats import SUMMARIES
 

@@ -95,12 +95,28 @@ class Score:
     notes: tuple[str, ...] = ()
 
 
+KINDS = {
+    "exact": "the number itself",
+    "bound": "above the error where it applies",
+    "estimate": "of the error, by machines trained on a part or predicted",
+    "index": "a number to rank by, in no unit of errors",
+}
+
+
 class Criterion(ABC):
-    """A number to rank cells by: the smaller, the better."""
+    """A number to rank cells by: the smaller, the better.
+
+    ``kind`` is one of KINDS; ``applies`` says when it is what it claims to be, ``cost``
+    what it takes beside the training; ``losses`` are those that it is defined for.
+    """
 
     name: ClassVar[str]
     column: ClassVar[str]
     summary: ClassVar[str]
+    kind: ClassVar[str]
+    applies: ClassVar[str]
+    cost: ClassVar[str]
+    losses: ClassVar[tuple[str, ...]] = ("l1", "l2")
 
     @classmethod
     def parse(cls, argument: str | None, seed: int) -> Criterion:

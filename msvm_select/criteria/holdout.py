@@ -22,6 +22,9 @@ class Holdout(Criterion):
     name: ClassVar[str] = "holdout"
     column: ClassVar[str] = "holdout_error"
     summary: ClassVar[str] = "holdout:SHARE, the error on a share held out"
+    kind: ClassVar[str] = "estimate"
+    applies: ClassVar[str] = "always; another share gives another value"
+    cost: ClassVar[str] = "once the training"
 
     def __init__(self, share: float = DEFAULT_SHARE, seed: int = 0) -> None:
         """``share`` of the samples to test with, between 0 and 1."""

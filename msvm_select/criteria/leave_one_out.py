@@ -42,7 +42,10 @@ class LeaveOneOut(Criterion):
 
     name: ClassVar[str] = "loo"
     column: ClassVar[str] = "loo_rate"
-    summary: ClassVar[str] = "exact leave-one-out error (default)"
+    summary: ClassVar[str] = "leave-one-out error rate (default)"
+    kind: ClassVar[str] = "exact"
+    applies: ClassVar[str] = "at every optimum"
+    cost: ClassVar[str] = "mostly less than the training"
 
     def score(self, cell: Cell, carry: Any = None) -> Score:
         """Errors, rate, how many margins are within 1e-7 of 0, how many retrained."""

@@ -13,6 +13,9 @@ class TrainErrors(Criterion):
     name: ClassVar[str] = "train-errors"
     column: ClassVar[str] = "train_errors"
     summary: ClassVar[str] = "training samples that the machine gets wrong"
+    kind: ClassVar[str] = "index"
+    applies: ClassVar[str] = "always; too low, the more so the larger C"
+    cost: ClassVar[str] = "nothing"
 
     def score(self, cell: Cell, carry: Any = None) -> Score:
         """The count."""

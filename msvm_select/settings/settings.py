@@ -215,6 +215,12 @@ def _check_kernels(settings: Settings) -> None:
 def _check_criteria(settings: Settings) -> None:
     """Each of its form, and no two that would fill the same column."""
     columns: dict[str, str] = {}
+    for criterion in settings.parsed_criteria():
+        if settings.loss not in criterion.losses:
+            raise SettingsError(
+                f"The criterion {criterion.name} is not for the loss {settings.loss}, "
+                f"but for {' and '.join(criterion.losses)}."
+            )
     for text, criterion in zip(
         settings.criteria, settings.parsed_criteria(), strict=True
     ):

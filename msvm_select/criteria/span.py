@@ -1,0 +1,179 @@
+"""The span estimate: the left-out margins predicted, and not checked.
+
+Let M be the free variables (0 < alpha < C), KKT = [H_MM A; A' 0] with A's rows e_{y_i}
+- e_k, and G the upper left block of its inverse. Were the others free to move and none
+of them to meet a bound, taking alpha_P, the free variables of a sample p, to 0 would
+leave p with the margins
+
+    m_P = 1 - (G_PP)^-1 alpha_P.
+
+The variables B of p that are held at C are taken to 0 by a shift d = -alpha_B: with X =
+KKT^-1 [H_MB; A_B'] and S = H_BB - [H_MB; A_B']' X it is
+
+    f = -(G_PP)^-1 (alpha_P - X_P d),   m_P = 1 + f,   m_B = 1 - r_B + X_P' f + S d,
+
+where r = g - (b_{y_p} - b_k). Exact leave-one-out begins with the same prediction and
+then repairs it; here it is taken as it is. One factorization serves all samples.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from scipy.linalg import cho_factor, cho_solve
+
+from msvm_select.criteria.base import Cell, Criterion, Score
+from msvm_select.records import Floats, Ints
+from msvm_select.solution import Solution
+
+RIDGE = 1e-9  # of H_MM, relative: more free variables than dimensions make it singular
+DEAD = 1e-6  # G_PP below this part of 1 / max H_ii: nothing can take the place of p
+MOST_FREE = 6000  # the largest factor
+CHUNK = 256  # samples whose columns X are held at a time
+
+
+class Span(Criterion):
+    """The share of samples whose predicted left-out margin is not positive."""
+
+    name: ClassVar[str] = "span"
+    column: ClassVar[str] = "span_rate"
+    summary: ClassVar[str] = "leave-one-out as predicted by the active set, unchecked"
+    kind: ClassVar[str] = "estimate"
+    applies: ClassVar[str] = "exact where no variable changes sides"
+    cost: ClassVar[str] = "one factorization"
+
+    def score(self, cell: Cell, carry: Any = None) -> Score:
+        """The share; nothing where the free variables are too many to factor."""
+        margins = predicted_margins(cell.solution)
+        if margins is None:
+            return Score({self.column: None})
+        wrong = int((~(margins.min(axis=1) > 0.0)).sum())
+        return Score({self.column: wrong / cell.solution.dual.m})
+
+
+def predicted_margins(solution: Solution) -> Floats | None:
+    """h_{y_p} - h_k (m, Q) as the machines without p are predicted to have them.
+
+    inf at k = y_p; -inf for the only sample of a class, and where no free variable can
+    take the place of p's. None beyond MOST_FREE.
+    """
+    dual, alpha = solution.dual, solution.alpha
+    m, y = dual.m, dual.y
+    free = (alpha > 0.0) & (alpha < dual.C)
+    if int(free.sum()) > MOST_FREE:
+        return None
+    h = solution.outputs
+    margins = h[np.arange(m), y][:, None] - h
+    asked = np.flatnonzero(solution.is_support_vector)
+    face = _Face.of(solution, free)
+    for first in range(0, asked.size, CHUNK):
+        chunk = asked[first : first + CHUNK]
+        columns = face.columns(chunk)
+        for p in chunk:
+            margins[p] = face.margins(int(p), columns)
+    margins[np.bincount(y, minlength=dual.Q)[y] == 1] = -np.inf
+    margins[np.arange(m), y] = np.inf
+    return np.asarray(margins)
+
+
+@dataclass(frozen=True, eq=False)
+class _Arcs:
+    """Some variables (i, k), with their rows e_{y_i} - e_k."""
+
+    rows: Ints
+    heads: Ints
+    arcs: Floats
+
+    @classmethod
+    def of(cls, rows: Ints, heads: Ints, y: Ints, Q: int) -> _Arcs:
+        unit = np.eye(Q)
+        return cls(rows, heads, unit[y[rows]] - unit[heads])
+
+    def __getitem__(self, chosen: Any) -> _Arcs:
+        return _Arcs(self.rows[chosen], self.heads[chosen], self.arcs[chosen])
+
+
+@dataclass(frozen=True, eq=False)
+class _Columns:
+    """The held variables of some samples: X (n, v) and the part Y of the biases."""
+
+    held: _Arcs
+    H: Floats
+    X: Floats
+    Y: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class _Face:
+    """The free variables at an optimum, with G (n, n) and E (n, Q) of KKT^-1."""
+
+    solution: Solution
+    free: _Arcs
+    G: Floats
+    E: Floats
+    unweight: Floats
+    dead: float
+
+    @classmethod
+    def of(cls, solution: Solution, free: Any) -> _Face:
+        """Factor H_MM once; biases that no free variable ties do not move."""
+        dual = solution.dual
+        M = _Arcs.of(*np.nonzero(free), dual.y, dual.Q)
+        H = _hessian(solution, M, M)
+        scale = float(H.diagonal().max(initial=1e-300))
+        H[np.diag_indices_from(H)] += RIDGE * scale
+        inverse = np.empty_like(H)
+        if H.size:
+            inverse = cho_solve(cho_factor(H, lower=True), np.eye(H.shape[0]))
+        W = inverse @ M.arcs
+        weight = M.arcs.T @ W
+        unweight = np.asarray(np.linalg.pinv(weight, 1e-10, hermitian=True), float)
+        E = W @ unweight
+        return cls(solution, M, inverse - E @ W.T, E, unweight, DEAD / scale)
+
+    def columns(self, samples: Ints) -> _Columns:
+        """X for the variables of these samples that are held at a bound."""
+        dual, alpha = self.solution.dual, self.solution.alpha[samples]
+        held = (alpha <= 0.0) | (alpha >= dual.C)
+        held[np.arange(samples.size), dual.y[samples]] = False
+        at, heads = np.nonzero(held)
+        V = _Arcs.of(samples[at], heads, dual.y, dual.Q)
+        H = _hessian(self.solution, self.free, V)
+        X = self.G @ H + self.E @ V.arcs.T
+        return _Columns(V, H, X, self.E.T @ H - self.unweight @ V.arcs.T)
+
+    def margins(self, p: int, columns: _Columns) -> Floats:
+        """Those of p by the block formula; -inf where G_PP is singular."""
+        alpha = self.solution.alpha[p]
+        margins = np.full(alpha.size, np.inf)
+        P = np.flatnonzero(self.free.rows == p)
+        V = np.flatnonzero(columns.held.rows == p)
+        held, X = columns.held[V], columns.X[np.ix_(P, V)]
+        d = -alpha[held.heads]
+        force = self._force(P, alpha[self.free.heads[P]] - X @ d)
+        if force is None:
+            return np.full(alpha.size, -np.inf)
+        margins[self.free.heads[P]] = 1.0 + force
+        S = _hessian(self.solution, held, held)
+        S = S - columns.H[:, V].T @ columns.X[:, V] - held.arcs @ columns.Y[:, V]
+        y = self.solution.dual.y[p]
+        h = self.solution.outputs[p]
+        margins[held.heads] = h[y] - h[held.heads] + X.T @ force + S @ d
+        return margins
+
+    def _force(self, P: Ints, push: Floats) -> Floats | None:
+        """-(G_PP)^-1 push."""
+        if P.size == 0:
+            return np.empty(0)
+        values, vectors = np.linalg.eigh(self.G[np.ix_(P, P)])
+        if values[0] <= self.dead:
+            return None
+        return np.asarray(-vectors @ ((vectors.T @ push) / values))
+
+
+def _hessian(solution: Solution, one: _Arcs, other: _Arcs) -> Floats:
+    """K_ij <e_{y_i} - e_k, e_{y_j} - e_l> for all pairs of two lists."""
+    K = solution.dual.gram.matrix[np.ix_(one.rows, other.rows)]
+    return np.asarray(K * (one.arcs @ other.arcs.T))

@@ -8,22 +8,24 @@ from pathlib import Path
 
 PACKAGE = Path(__file__).parent.parent / "msvm_select"
 PLUG_INS = ("kernels", "machines", "solvers", "criteria")
-BELOW = ("errors", "suggest", "records", "flow", "bias", "solution")
+BELOW = ("errors", "suggest", "records", "flow", "bias", "solution", "geometry")
 ORDER = (
     *BELOW,
     *PLUG_INS,
     *("report", "settings", "dataset", "generate", "sweep", "model", "estimator"),
+    "experiment",
     *("cli", "__init__", "__main__"),
 )
 DOORS = {
     "click": ("cli/",),
     "rich": ("cli/", "report/"),
     "pandas": ("dataset/", "report/"),
-    "numba": ("solvers/",),
+    # the ball takes thousands of steps of some microseconds, as the solvers do
+    "numba": ("solvers/", "geometry/pair_steps.py"),
     "osqp": ("solvers/osqp.py",),
     "qpsolvers": ("solvers/qp.py", "criteria/"),
     "sklearn": ("estimator.py",),
-    "matplotlib": ("plot.py", "cli/plot.py"),
+    "matplotlib": ("plot.py", "cli/plot.py", "experiment/figure.py"),
 }
 
 

@@ -1,0 +1,64 @@
+"""``msvm-select margins DATA``: how far one machine holds the classes apart."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from msvm_select.cli.fit import DEFAULT_C, settings_options
+from msvm_select.cli.options import data_argument, data_options, read, said, setting
+from msvm_select.cli.streams import chosen_format
+from msvm_select.cli.talk import Talk
+
+
+@click.command("margins", short_help="Show the margin between each pair of classes.")
+@data_argument
+@settings_options
+@data_options
+@setting(
+    "--format",
+    metavar="NAME",
+    help="table, csv, tsv, json, ndjson or markdown. Default: by the ending of the -o "
+    "file, else table.",
+)
+@click.option("-o", "--output", metavar="FILE", help="Write there, not to stdout.")
+@click.option("-q", "--quiet", is_flag=True, help="Nothing on stderr but errors.")
+def command(data: str, output: str | None, quiet: bool, **options: Any) -> None:
+    """Show how far apart one machine holds each pair of classes, and what is closest.
+
+    \b
+    msvm-select margins data/iris.csv --C 1 --gamma 0.25
+    msvm-select margins data/wine.csv --kernel linear --C 1000 --format csv
+
+    One row a pair of classes k, l: the geometric margin gamma_kl = (1 + delta_kl) /
+    ||w_k - w_l||, delta_kl (0 where the closest sample lies at margin 1, below it with
+    slack), ||w_k - w_l||, and the closest samples of both classes by id, or by line of
+    the file. Exit 5, with the rows shown, when the training did not converge.
+    """
+    from msvm_select.model import train_cell
+    from msvm_select.model.margins import margins
+    from msvm_select.report.formats import write_whole
+    from msvm_select.settings import SETTING_NAMES, settings_from
+    from msvm_select.settings.config import READING
+
+    settings = settings_from({"C": DEFAULT_C, **said(options, SETTING_NAMES)})
+    format = chosen_format(settings.format, output)
+    reading = {name: v for name, v in said(options, READING).items() if v}
+    dataset = read(data, **reading)
+    with Talk(quiet) as talk:
+        for note in dataset.notes:
+            talk.say(f"Note: {note}")
+        report = margins(train_cell(dataset, settings, talk), settings)
+    text = report.render(format)
+    if output is None:
+        click.echo(text, nl=False)
+    else:
+        write_whole(output, text)
+        talk.say(f"Written: {output}")
+    if report.warning and (output is not None or format != "table"):
+        talk.say(f"Warning: {report.warning}")
+    solution = report.solution
+    if not solution.converged:
+        talk.say(f"Warning: the training did not converge: {solution.reason}.")
+    click.get_current_context().exit(0 if solution.converged else 5)

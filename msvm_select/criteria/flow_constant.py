@@ -1,0 +1,116 @@
+"""The constant K of the radius-margin bound, by the flow between the classes.
+
+    K = sqrt( max over (i, k) with alpha_ik > 0 of  K_lambda,ik K_mu,ik )
+
+are optima of two quadratic programs in m Q variables each.  Their objective
+sum_l (sum_j lambda_jl)^2 sees lambda only through the flow between the classes, so with
+
+    F[c, l] = sum_{i in C_c} alpha_il,    s_i = sum_l alpha_il,
+
+the first is a circulation on Q nodes, whatever m is:
+
+    M_i = alpha_ik^2 K_lambda,ik
+        = min sum_l (sum_c f[c, l])^2   over circulations f with
+          alpha_il <= f[y_i, l] <= F[y_i, l],   0 <= f[c, l] <= F[c, l],
+
+which does not depend on k.  M_i >= s_i^2 + sum_l alpha_il^2, with equality where
+alpha_il <= F[l, y_i] for all l: nearly always.  Else the program is solved; no arc
+carries more than sqrt(Q) s_i, and M_i <= Q s_i^2.  The second program has the optimum
+2.  So  K = sqrt( 2 max_i M_i / min_k alpha_ik^2 ), and K = 2 for Q = 2.
+
+K grows like 1 / min alpha.  An alpha below 1e-6 of the largest is ignored there, as it
+is not told from 0 by a machine trained to a relative gap of 1e-8.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from msvm_select.criteria.box_qp import minimise
+from msvm_select.records import Floats, Ints
+from msvm_select.solution import Solution
+
+K_MU = 2.0
+IGNORED = 1e-6  # of the largest alpha
+ROUNDING = 1e-9  # of s_i: an arc filled to the brim
+
+
+@dataclass(frozen=True)
+class Constant:
+    """K, and the sample and the class that attain it."""
+
+    K: float
+    sample: int
+    against: int
+
+
+class FlowConstant:
+    """M_i of every support vector, solved for only where it is asked for."""
+
+    def __init__(self, solution: Solution) -> None:
+        """alpha of the support vectors, and the flow F between the classes."""
+        self.rows: Ints = np.flatnonzero(solution.is_support_vector)
+        self.alpha = solution.alpha[self.rows]
+        self.y = solution.dual.y[self.rows]
+        Q = solution.dual.Q
+        self.F = np.zeros((Q, Q))
+        np.add.at(self.F, self.y, self.alpha)
+        self.s = self.alpha.sum(axis=1)
+        self._M = self.s**2 + (self.alpha**2).sum(axis=1)
+        room = self.F[:, self.y].T + ROUNDING * self.s[:, None]
+        self._open = (self.alpha > room).any(axis=1)
+
+    @property
+    def open(self) -> int:
+        """How many M_i are not known yet: their program is still to be solved."""
+        return int(self._open.sum())
+
+    @cached_property
+    def M(self) -> Floats:
+        """M_i of each support vector, in the order of ``rows``."""
+        for i in np.flatnonzero(self._open):
+            self._settle(int(i))
+        known: Floats = self._M
+        return known
+
+    @cached_property
+    def constant(self) -> Constant | None:
+        """K; only the programs that could raise it are solved. None without alpha."""
+        if self.rows.size == 0:
+            return None
+        counted = self.alpha >= IGNORED * float(self.alpha.max())
+        least = np.where(counted, self.alpha, np.inf).min(axis=1)
+        most = self.F.shape[0] * (self.s / least) ** 2
+        highest = float((self._M / least**2).max())
+        for i in np.flatnonzero(self._open & (most > highest)):
+            highest = max(highest, self._settle(int(i)) / float(least[i]) ** 2)
+        at = int((self._M / least**2).argmax())
+        k = int(np.where(counted[at], self.alpha[at], np.inf).argmin())
+        return Constant(float(np.sqrt(K_MU * highest)), int(self.rows[at]), k)
+
+    def _settle(self, i: int) -> float:
+        """Solve the program of one support vector."""
+        if self._open[i]:
+            flow = least_flow(self.F, self.alpha[i], int(self.y[i]))
+            self._M[i] = float((flow.sum(axis=0) ** 2).sum())
+            self._open[i] = False
+        return float(self._M[i])
+
+
+def least_flow(F: Floats, alpha: Floats, own: int) -> Floats:
+    """f (Q, Q) of the program of M_i: alpha (Q,) of a sample of class ``own``."""
+    Q, s = alpha.size, float(alpha.sum())
+    tails, heads = np.nonzero(~np.eye(Q, dtype=np.bool_))
+    lo = np.where(tails == own, alpha[heads] / s, 0.0)
+    hi = np.maximum(lo, np.minimum(F[tails, heads] / s, np.sqrt(Q)))
+    into = np.eye(Q)[heads]
+    balance = (np.eye(Q)[tails] - into)[:, 1:]
+    H = 2.0 * into @ into.T
+    f = np.zeros((Q, Q))
+    f[tails, heads] = s * minimise(
+        H, np.zeros(lo.size), balance, np.zeros(Q - 1), lo, hi
+    )
+    return f

@@ -1,0 +1,1 @@
+"""Balls and margins in feature space, from kernel values alone."""

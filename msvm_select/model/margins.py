@@ -1,0 +1,29 @@
+"""One trained cell -> the margins of each pair of its classes."""
+
+from __future__ import annotations
+
+from msvm_select.model.fitting import Trained
+from msvm_select.model.left_out import UNUSED
+from msvm_select.report.margins import MarginsReport
+from msvm_select.settings import Settings
+from msvm_select.sweep.chain import INDEFINITE
+
+
+def margins(trained: Trained, settings: Settings) -> MarginsReport:
+    """The pairwise margins of a machine that ``train_cell`` has trained."""
+    cell = trained.cell
+    deciding = settings.deciding().items()
+    return MarginsReport(
+        data=cell.data,
+        solution=cell.solution,
+        point={
+            "kernel": trained.kernel.name,
+            **trained.kernel.parameters,
+            "C": cell.solution.dual.weight,
+            "solver": settings.solver,
+        },
+        settings={name: value for name, value in deciding if name not in UNUSED},
+        warning=(
+            INDEFINITE.format(trained.smallest_eigenvalue) if trained.indefinite else ""
+        ),
+    )

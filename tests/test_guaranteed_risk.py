@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from msvm_select import load_csv, run_sweep
 from msvm_select.cli import cli
-from msvm_select.criteria.base import Constants
+from msvm_select.criteria.base import Cell, Constants
 from msvm_select.criteria.covering_numbers import (
     Machines,
     any_dimension,
@@ -34,8 +34,9 @@ from msvm_select.errors import SettingsError
 from msvm_select.generate import as_csv, three_gaussians
 from msvm_select.kernels import Linear, Polynomial, Rbf, Sigmoid
 from msvm_select.machines.quadratic import Quadratic
-from msvm_select.records import Dual
+from msvm_select.records import Dual, Scaling
 from msvm_select.settings import settings_from
+from msvm_select.solvers.exact import Exact
 from tests.conftest import PROBLEMS
 from tests.test_criteria import cell_of
 
@@ -302,6 +303,27 @@ def test_the_algorithm_ranks_by_the_argmin_itself() -> None:
     values = {row.C: row.guaranteed_risk for row in results.rows}
     assert results.best.C == min(values, key=values.get)
     assert len(values) == 10
+
+
+def test_theorem_2_selects_nothing_on_the_three_gaussians() -> None:
+    """On the very sweep where Theorem 3 has its least value within, it only rises."""
+
+    class OfUnknownDimension(Linear):
+        """The linear kernel, as if one knew nothing of its feature space."""
+
+        def dimension(self, n: int) -> None:
+            return None
+
+    data = three_gaussians(300, seed=1)
+    kernel, scaling, solver = Linear(), Scaling.fit(data.X, "none"), Exact(gap=1e-6)
+    values: dict[int, list[float]] = {2: [], 3: []}
+    for C in np.geomspace(1e-5, 0.1, 9):
+        solution = solver.solve(Dual(kernel.gram(data.X), data.y, 3, C))
+        for known in (kernel, OfUnknownDimension()):
+            terms = guaranteed_risk(Cell(data, scaling, known, solver, solution))
+            values[terms.theorem].append(terms.value)
+    assert values[2] == sorted(values[2])
+    assert 0 < np.argmin(values[3]) < 8
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,7 @@ import numpy as np
 
 from msvm_select.criteria.base import Cell, Criterion, Score
 from msvm_select.geometry.ball import Ball, smallest_ball
+from msvm_select.geometry.margins import weight_distances
 from msvm_select.records import Gram
 from msvm_select.solution import Solution
 
@@ -106,11 +107,8 @@ def ball_of(gram: Gram) -> Ball:
 
 def least_margin(solution: Solution) -> float:
     """min_{k < l} 1/||w_k - w_l||; inf where all w are alike."""
-    products = solution.tau.T @ solution.F
-    squares = np.diagonal(products)
-    apart = squares[:, None] + squares - products - products.T
-    largest = float(apart.max())
-    return 1.0 / math.sqrt(largest) if largest > 0.0 else math.inf
+    largest = float(weight_distances(solution).max())
+    return 1.0 / largest if largest > 0.0 else math.inf
 
 
 def vc_risk(e: float, v: float, m: int, delta: float) -> float:

@@ -42,7 +42,7 @@ class Compression(Criterion):
     summary: ClassVar[str] = "bounds the risk by the number of support vectors"
     kind: ClassVar[str] = "bound"
     applies: ClassVar[str] = "of the risk, at any C, where b is unique"
-    cost: ClassVar[str] = "none"
+    cost: ClassVar[str] = "nothing"
 
     def score(self, cell: Cell, carry: Any = None) -> Score:
         """The bound; nothing where every sample is a support vector."""

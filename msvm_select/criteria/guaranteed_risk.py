@@ -100,7 +100,7 @@ class GuaranteedRisk(Criterion):
     summary: ClassVar[str] = "margin risk + covering numbers, least over the margin"
     kind: ClassVar[str] = "index"
     applies: ClassVar[str] = "at any C; a bound of the risk with --union"
-    cost: ClassVar[str] = "next to none"
+    cost: ClassVar[str] = "next to nothing"
 
     def score(self, cell: Cell, carry: Any = None) -> Score:
         """The bound, its gamma, and whether it exceeds 1; the same beyond hard margin.

@@ -13,6 +13,9 @@ N_p V_pn >= 1, and
 
     L <= B* = #{ support vectors p : for some n, v does not exist or N_p V_pn >= 1 }.
 
+A sample that is no support vector is lost only where b is not unique or where it is
+alone in its class; its machine is known but for the biases, and it is judged by them.
+
 v exists where a chain of arcs of other support vectors leads from y_p to n.  No
 statement on the biases or on K is needed.  It takes programs in as many variables as
 there are arcs (pairs i, k with alpha_ik > 0); most are spared by cheaper bounds,
@@ -31,10 +34,12 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from msvm_select.bias import centre
 from msvm_select.criteria.base import Cell, Criterion, Score
 from msvm_select.criteria.box_qp import minimise
 from msvm_select.criteria.radius_margin import RadiusMargin, radius_margin_terms
 from msvm_select.records import Floats, Gram, Ints
+from msvm_select.solution import Solution
 
 Mask = NDArray[np.bool_]
 
@@ -44,10 +49,13 @@ MARGIN = 1e-6  # of N_p V_pn: what is nearer to 1 is counted
 
 @dataclass(frozen=True, eq=False)
 class Counted:
-    """B*: which samples are counted, of them without a chain; programs solved."""
+    """B*: which samples are counted; of them support vectors without a chain (bridges)
+    and samples that are none (idle); programs solved.
+    """
 
     samples: Ints
     bridges: int
+    idle: int
     programs: int
 
     @property
@@ -65,7 +73,26 @@ def count_removable(terms: RadiusMargin) -> Counted:
         bridges += found == BRIDGE
         if found != SAFE:
             samples.append(int(p))
-    return Counted(np.array(samples, np.int64), bridges, arcs.programs)
+    idle = lost_idle(terms.solution)
+    counted = np.sort(np.array([*samples, *idle], np.int64))
+    return Counted(counted, bridges, idle.size, arcs.programs)
+
+
+def lost_idle(solution: Solution) -> Ints:
+    """Samples with alpha = 0 that are errors of leave-one-out all the same."""
+    y, h = solution.dual.y, solution.F
+    alone = np.bincount(y, minlength=solution.dual.Q)[y] == 1
+    idle = ~solution.is_support_vector
+    lost = idle & alone
+    asked = idle & ~alone & (not solution.b_unique)
+    for p in np.flatnonzero(asked):
+        kept = np.arange(y.size) != p
+        b = centre(
+            solution.alpha[kept], solution.gradient[kept], y[kept], solution.dual.C
+        ).b
+        others = np.delete(h[p] + b, y[p])
+        lost[p] = not h[p, y[p]] + b[y[p]] > others.max()
+    return np.flatnonzero(lost)
 
 
 SAFE, POSSIBLE, BRIDGE = range(3)

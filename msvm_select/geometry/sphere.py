@@ -1,6 +1,9 @@
 """Points put on one sphere at once: the linear system of the ball's block exchange.
 
-K_SS beta_S = 1/2 diag(K)_S + nu 1,   sum beta_S = 1
+    K_SS beta_S = 1/2 diag(K)_S + nu 1,   sum beta_S = 1
+
+K + t 11' has the same solutions for any t (nu takes the rest); with t = max K_ii the
+vector 1, on which all hangs, is well within its range, whatever K is.
 """
 
 from __future__ import annotations
@@ -32,7 +35,7 @@ def on_sphere(
             break
         negative = beta < 0.0
         if not negative.any():
-            return beta, factor
+            return beta / beta.sum(), factor
         S = S & ~negative
     return None, factor
 
@@ -50,7 +53,9 @@ class Factor:
         self.rows = rows = np.flatnonzero(S)
         n = rows.size
         A = K.copy() if n == S.size else K[np.ix_(rows, rows)]
-        ridge = RIDGE * float(np.abs(diagonal).max())
+        scale = float(np.abs(diagonal).max())
+        ridge = RIDGE * scale
+        A += scale
         A[np.diag_indices(n)] += ridge
         self.factor, info = lapack.dpotrf(A.T, lower=1, overwrite_a=1, clean=0)
         self.usable = info == 0

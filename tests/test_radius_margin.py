@@ -10,7 +10,11 @@ import qpsolvers
 import scipy.sparse as sp
 
 from msvm_select import load_csv, run_sweep
-from msvm_select.criteria.flow_constant import FlowConstant
+from msvm_select.criteria.flow_constant import (
+    FlowConstant,
+    by_water_level,
+    least_flow,
+)
 from msvm_select.criteria.radius_margin import RadiusMarginBound, radius_margin_terms
 from msvm_select.criteria.radius_margin_count import RadiusMarginCount, count_removable
 from msvm_select.kernels import Linear, Polynomial, Rbf
@@ -228,6 +232,30 @@ def test_programs_that_cannot_raise_K_are_not_solved():
     s, alpha = eager.s, eager.alpha
     assert (eager.M >= (s**2 + (alpha**2).sum(axis=1)) * (1.0 - 1e-9)).all()
     assert (eager.M <= 6.0 * s**2 * (1.0 + 1e-9)).all()
+
+
+def test_water_level_is_the_program():
+    """On random circulations: the level gives the program's optimum, or nothing."""
+    draw = np.random.default_rng(0)
+    sure = 0
+    for _ in range(150):
+        Q = int(draw.integers(3, 7))
+        F = np.zeros((Q, Q))
+        for _ in range(draw.integers(1, 3 * Q)):
+            cycle = draw.permutation(Q)[: draw.integers(2, Q + 1)]
+            F[cycle, np.roll(cycle, -1)] += 10.0 ** draw.uniform(-1.5, 1.5)
+        own = int(draw.integers(Q))
+        alpha = F[own] * draw.random(Q)
+        if not (alpha > F[:, own]).any():
+            continue
+        found = by_water_level(F, alpha, own)
+        if found is not None:
+            sure += 1
+            flow = least_flow(F, alpha, own)
+            assert flow.sum(axis=0) == pytest.approx(flow.sum(axis=1), abs=1e-8)
+            assert (flow <= F + 1e-9).all()
+            assert found == pytest.approx((flow.sum(axis=0) ** 2).sum(), rel=1e-8)
+    assert sure > 20
 
 
 # Properties

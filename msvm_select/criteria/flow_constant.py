@@ -14,9 +14,10 @@ the first is a circulation on Q nodes, whatever m is:
           alpha_il <= f[y_i, l] <= F[y_i, l],   0 <= f[c, l] <= F[c, l],
 
 which does not depend on k.  M_i >= s_i^2 + sum_l alpha_il^2, with equality where
-alpha_il <= F[l, y_i] for all l: nearly always.  Else the program is solved; no arc
-carries more than sqrt(Q) s_i, and M_i <= Q s_i^2.  The second program has the optimum
-2.  So  K = sqrt( 2 max_i M_i / min_k alpha_ik^2 ), and K = 2 for Q = 2.
+alpha_il <= F[l, y_i] for all l: nearly always.  Where one class alone cannot send back
+all that it got, a water level says who passes on the rest; else the program is solved.
+No arc carries more than sqrt(Q) s_i, and M_i <= Q s_i^2.  The second program has the
+optimum 2.  So  K = sqrt( 2 max_i M_i / min_k alpha_ik^2 ), and K = 2 for Q = 2.
 
 K grows like 1 / min alpha.  An alpha below 1e-6 of the largest is ignored there, as it
 is not told from 0 by a machine trained to a relative gap of 1e-8.
@@ -94,10 +95,43 @@ class FlowConstant:
     def _settle(self, i: int) -> float:
         """Solve the program of one support vector."""
         if self._open[i]:
-            flow = least_flow(self.F, self.alpha[i], int(self.y[i]))
-            self._M[i] = float((flow.sum(axis=0) ** 2).sum())
+            alpha, own = self.alpha[i], int(self.y[i])
+            M = by_water_level(self.F, alpha, own)
+            if M is None:
+                M = float((least_flow(self.F, alpha, own).sum(axis=0) ** 2).sum())
+            self._M[i] = M
             self._open[i] = False
         return float(self._M[i])
+
+
+def by_water_level(F: Floats, alpha: Floats, own: int) -> float | None:
+    """M_i where one class a alone holds a rest e = alpha_a - F[a, y]; None if unsure.
+
+    The others take x_b <= min(F[a, b], F[b, y] - alpha_b) of it, sum x_b = e, so that
+    sum (alpha_b + x_b)^2 is least: up to one level.  Two hops add two heights; they are
+    no better unless a full b and one that a has no arc left to lie below the level.
+    """
+    back = F[:, own] - alpha
+    back[own] = 0.0
+    (held,) = np.nonzero(back < 0.0)
+    if held.size != 1:
+        return None
+    a, rest = int(held[0]), -float(back[held[0]])
+    others = np.delete(np.arange(alpha.size), [a, own])
+    base, room, arc = alpha[others], back[others], F[a, others]
+    most = np.minimum(room, arc)
+    heights = np.sort(np.concatenate([base, base + most]))
+    volumes = np.clip(heights[:, None] - base, 0.0, most).sum(axis=1)
+    if volumes[-1] < rest:
+        return None
+    level = float(np.interp(rest, volumes, heights))
+    x = np.clip(level - base, 0.0, most)
+    full, cut = (x < arc) & (x >= room), (x >= arc) & (x < room)
+    height = base + x
+    two_hops = height[full].min(initial=np.inf) + height[cut].min(initial=np.inf)
+    if two_hops < level:
+        return None
+    return float((height**2).sum() + alpha[a] ** 2 + alpha.sum() ** 2)
 
 
 def least_flow(F: Floats, alpha: Floats, own: int) -> Floats:

@@ -138,6 +138,7 @@ CONSTANTS = (
     ),
 )
 
+RANK_BY = setting("--rank-by", metavar="A", help="One of them. Default: the first.")
 SWEEP_OPTIONS = (
     setting(
         "--kernel",
@@ -165,7 +166,7 @@ SWEEP_OPTIONS = (
         "radius-margin-count, guaranteed-risk, sv-rate, train-errors, compression, vc, "
         "span, radius-margin-l1, cv:K, holdout:SHARE.",
     ),
-    setting("--rank-by", metavar="A", help="One of them. Default: the first."),
+    RANK_BY,
     setting("--solver", metavar="NAME", help="exact (default), smo, osqp or qp."),
     setting("--gap", metavar="G", help="The relative duality gap to train to."),
     setting("--qp-backend", metavar="NAME", help="For --solver qp."),

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from msvm_select.records import Dataset, Row
     from msvm_select.report import Results
     from msvm_select.settings import Settings
+    from msvm_select.sweep.progress import Progress
 
 
 @click.command("sweep", short_help="Train and rank the cells of a grid.")
@@ -68,7 +69,7 @@ def perform(
     output = options["output"]
     format = chosen_format(settings.format, output)
     talk = Talk(options["quiet"])
-    outcome = _swept(read(data, **reading), settings, talk)
+    outcome = swept(read(data, **reading), settings, talk)
     if outcome.results is None:
         raise KeyboardInterrupt
     deliver(outcome.results, format, output, settings.top)
@@ -79,7 +80,7 @@ def perform(
         done = len(outcome.results.rows)
         click.echo(f"Interrupted: {done} of {talk.cells} cells are done.", err=True)
         click.get_current_context().exit(130)
-    click.get_current_context().exit(_exit_code(outcome.results))
+    click.get_current_context().exit(sweep_exit_code(outcome.results))
 
 
 @dataclass(frozen=True)
@@ -90,8 +91,13 @@ class Outcome:
     interrupted: bool
 
 
-def _swept(data: Dataset, settings: Settings, talk: Talk) -> Outcome:
-    """All rows, or those that were finished when Ctrl-C came."""
+def swept(
+    data: Dataset, settings: Settings, talk: Talk, progress: Progress | None = None
+) -> Outcome:
+    """All rows, or those that were finished when Ctrl-C came.
+
+    ``progress`` hears of the sweep in the place of ``talk``.
+    """
     from msvm_select.sweep import gather, iterate
 
     rows: list[Row] = []
@@ -99,7 +105,7 @@ def _swept(data: Dataset, settings: Settings, talk: Talk) -> Outcome:
         for note in data.notes:
             talk.say(f"Note: {note}")
         try:
-            for row in iterate(data, settings, talk):
+            for row in iterate(data, settings, progress or talk):
                 if interrupts.came:  # and was swallowed in this row, which may be wrong
                     break
                 rows.append(row)
@@ -134,7 +140,8 @@ def _warn_of_edges(results: Results, talk: Talk) -> None:
         talk.say(f"Warning: {note}")
 
 
-def _exit_code(results: Results) -> int:
+def sweep_exit_code(results: Results) -> int:
+    """4 where every cell failed, 5 where some did or did not converge."""
     troubled = len(results.rows) - results.count("ok")
     if results.count("failed") == len(results.rows):
         return 4

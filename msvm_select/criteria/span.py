@@ -120,7 +120,8 @@ class _Face:
     def of(cls, solution: Solution, free: Any) -> _Face:
         """Factor H_MM once; biases that no free variable ties do not move."""
         dual = solution.dual
-        M = _Arcs.of(*np.nonzero(free), dual.y, dual.Q)
+        rows, heads = np.nonzero(free)
+        M = _Arcs.of(rows, heads, dual.y, dual.Q)
         H = _hessian(solution, M, M)
         scale = float(H.diagonal().max(initial=1e-300))
         H[np.diag_indices_from(H)] += RIDGE * scale

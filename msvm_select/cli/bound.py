@@ -1,0 +1,113 @@
+"""``msvm-select bound DATA``: one cell, every term of every bound beside the truth."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from msvm_select.cli.fit import DEFAULT_C, settings_options
+from msvm_select.cli.options import (
+    CONSTANTS,
+    data_argument,
+    data_options,
+    read,
+    said,
+    setting,
+)
+from msvm_select.cli.streams import chosen_format
+from msvm_select.cli.talk import Talk
+
+if TYPE_CHECKING:
+    from msvm_select.records import Dataset
+    from msvm_select.report.bounds import BoundsReport
+    from msvm_select.settings import Settings
+
+
+def constants_options(command: Any) -> Any:
+    """What the bounds leave open."""
+    for option in reversed(CONSTANTS):
+        command = option(command)
+    return command
+
+
+@click.command("bound", short_help="Show every term of every bound of one cell.")
+@data_argument
+@settings_options
+@constants_options
+@setting("--jobs", type=int, help="Samples at the same time. Default: 1.")
+@data_options
+@click.option("--explain", is_flag=True, help="In a table, each number's formula.")
+@setting(
+    "--format",
+    metavar="NAME",
+    help="table, csv, tsv, json, ndjson or markdown. Default: by the ending of the -o "
+    "file, else table.",
+)
+@click.option("-o", "--output", metavar="FILE", help="Write there, not to stdout.")
+@click.option("-q", "--quiet", is_flag=True, help="Nothing on stderr but errors.")
+def command(
+    data: str, output: str | None, explain: bool, quiet: bool, **options: Any
+) -> None:
+    """Show every term of every bound of one machine, beside its exact leave-one-out.
+
+    \b
+    msvm-select bound data/iris.csv --C 1 --gamma 0.25 --loss l2
+    msvm-select bound data/wine.csv --kernel linear --C 1000 --explain
+    msvm-select bound data/glass.csv --C 8 --gamma 2 --format json > terms.json
+
+    A bound that does not apply to this machine says so, and why; it may then lie below
+    the errors. --explain adds to each number its formula and the theorem or equation
+    that it comes from; the other formats always have both. Exit 5, with nothing shown,
+    when the training did not converge.
+    """
+    from msvm_select.settings import SETTING_NAMES, settings_from
+    from msvm_select.settings.config import READING
+
+    settings = settings_from({"C": DEFAULT_C, **said(options, SETTING_NAMES)})
+    format = chosen_format(settings.format, output)
+    reading = {name: v for name, v in said(options, READING).items() if v}
+    with Talk(quiet) as talk:
+        report = _bounded(read(data, **reading), settings, talk)
+    text = report.render(format, explain)
+    if output is None:
+        click.echo(text, nl=False)
+    else:
+        _written(text, output)
+    _conclude(report, format, output, talk)
+
+
+def _bounded(data: Dataset, settings: Settings, talk: Talk) -> BoundsReport:
+    """The cell trained and bounded; exit 5 where it did not converge."""
+    from msvm_select.model import train_cell
+    from msvm_select.model.bounds import bounds
+
+    for note in data.notes:
+        talk.say(f"Note: {note}")
+    trained = train_cell(data, settings, talk)
+    solution = trained.cell.solution
+    if not solution.converged:
+        reason = f"the training did not converge: {solution.reason}"
+        click.echo(f"Error: {reason}; so there is nothing to bound.", err=True)
+        click.get_current_context().exit(5)
+    return bounds(trained, settings)
+
+
+def _written(text: str, output: str) -> None:
+    from msvm_select.report.formats import write_whole
+
+    write_whole(output, text)
+
+
+def _conclude(
+    report: BoundsReport, format: str, output: str | None, talk: Talk
+) -> None:
+    """On stderr, unless a table on stdout has it all."""
+    from msvm_select.report.bounds import conclusion
+
+    if output is not None or format != "table":
+        talk.say(conclusion(report))
+        if report.warning:
+            talk.say(f"Warning: {report.warning}")
+    if output is not None:
+        talk.say(f"Written: {output}")

@@ -1,0 +1,107 @@
+"""``msvm-select compare DATA``: how well each criterion chooses, by the exact truth."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from msvm_select.cli.options import (
+    RANK_BY,
+    SWEEP_OPTIONS,
+    data_argument,
+    data_options,
+    read,
+    said,
+    setting,
+)
+from msvm_select.cli.streams import chosen_format
+from msvm_select.cli.talk import Talk
+
+if TYPE_CHECKING:
+    from msvm_select.report.compare import Comparison
+
+TRUTH = "loo"
+
+
+def grid_options(command: Any) -> Any:
+    """Those of a sweep but for what to rank by: that is all of the criteria in turn."""
+    for option in reversed([option for option in SWEEP_OPTIONS if option != RANK_BY]):
+        command = option(command)
+    return command
+
+
+@click.command("compare", short_help="Compare how well the criteria choose.")
+@data_argument
+@grid_options
+@data_options
+@setting(
+    "--format",
+    metavar="NAME",
+    help="table, csv, tsv, json, ndjson or markdown. Default: by the ending of the -o "
+    "file, else table.",
+)
+@click.option("-o", "--output", metavar="FILE", help="Write there, not to stdout.")
+@click.option("-q", "--quiet", is_flag=True, help="Nothing on stderr but errors.")
+def command(data: str, output: str | None, quiet: bool, **options: Any) -> None:
+    """Sweep by every criterion, and hold each one's choice against exact leave-one-out.
+
+    \b
+    msvm-select compare data/iris.csv --gamma 2^-7:2^1:5
+    msvm-select compare data/wine.csv --loss l2 --criteria radius-margin,span,cv:10
+    msvm-select compare data/glass.csv --format markdown -o compared.md
+
+    One row a criterion: the cell that it picks, that cell's exact leave-one-out rate,
+    the regret (that rate less the smallest of the grid), Kendall's rank correlation
+    with leave-one-out over the grid, in how many cells it has a value and applies, and
+    its share of the time. Exits are those of `sweep`.
+    """
+    from msvm_select.cli.sweep import sweep_exit_code, swept
+    from msvm_select.report.compare import Comparison
+    from msvm_select.settings import SETTING_NAMES, settings_from
+    from msvm_select.settings.config import READING
+    from msvm_select.sweep.timing import Stopwatch
+
+    settings = settings_from(with_the_truth(said(options, SETTING_NAMES)))
+    format = chosen_format(settings.format, output)
+    reading = {name: v for name, v in said(options, READING).items() if v}
+    talk = Talk(quiet)
+    watch = Stopwatch(talk)
+    outcome = swept(read(data, **reading), settings, talk, watch)
+    if outcome.results is None:
+        raise KeyboardInterrupt
+    _deliver(Comparison(outcome.results, watch.seconds), format, output, talk)
+    if outcome.interrupted:
+        done = len(outcome.results.rows)
+        click.echo(f"Interrupted: {done} of {talk.cells} cells are done.", err=True)
+        click.get_current_context().exit(130)
+    click.get_current_context().exit(sweep_exit_code(outcome.results))
+
+
+def with_the_truth(values: dict[str, Any]) -> dict[str, Any]:
+    """Exact leave-one-out first; without --criteria, all that the loss allows."""
+    from msvm_select.criteria import CRITERIA
+    from msvm_select.settings.values import texts
+
+    loss = values.get("loss", "l1")
+    asked = values.get("criteria")
+    every = [name for name, kind in CRITERIA.items() if loss in kind.losses]
+    chosen = every if asked is None else texts(asked, "criteria")
+    return {**values, "criteria": tuple(dict.fromkeys([TRUTH, *chosen]))}
+
+
+def _deliver(
+    comparison: Comparison, format: str, output: str | None, talk: Talk
+) -> None:
+    from msvm_select.report.compare import closing
+    from msvm_select.report.formats import write_whole
+
+    text = comparison.render(format)
+    if output is None:
+        click.echo(text, nl=False)
+    else:
+        write_whole(output, text)
+    if output is not None or format != "table":
+        talk.say(closing(comparison))
+    if output is not None:
+        talk.say(f"Written: {output}")

@@ -139,7 +139,7 @@ class Gram:
     def matrix(self) -> Floats:
         """K itself, (m, m), C-contiguous."""
         if self.whole is not None:
-            return np.ascontiguousarray(self.whole)
+            return np.ascontiguousarray(self.whole, dtype=np.float64)
         assert self.factor is not None
         return np.ascontiguousarray(self.factor @ self.factor.T)
 
@@ -209,6 +209,7 @@ ROADS = (
 )
 NOT_A_SV, BY_TRAINING, PREDICTED, REPAIRED, RETRAINED, SINGLE = range(len(ROADS))
 AMBIGUOUS = 1e-7
+TIE = 1e-10  # a margin below is a tie: what is left of it is rounding
 
 
 @dataclass(frozen=True, eq=False)
@@ -217,7 +218,8 @@ class LeftOut:
 
     margins (m, Q): h_{y_i} - h_k of that machine, inf at k = y_i; NaN where only the
     answer is known (an error decided by its training margin). road: index into ROADS;
-    exchanges: active-set changes made; at_top: whether that machine has an alpha = C.
+    exchanges: active-set changes made; at_top: whether that machine has an alpha = C;
+    unsure: how far the margin may be off, where a machine missed its gap.
     """
 
     y: Ints
@@ -225,6 +227,7 @@ class LeftOut:
     road: Ints
     exchanges: Ints
     at_top: NDArray[np.bool_]
+    unsure: Floats | float = 0.0
 
     @cached_property
     def margin(self) -> Floats:
@@ -234,7 +237,7 @@ class LeftOut:
     @cached_property
     def wrong(self) -> NDArray[np.bool_]:
         """Ties are errors, and so is what training already decided."""
-        return np.asarray((self.road == BY_TRAINING) | ~(self.margin > 0.0))
+        return np.asarray((self.road == BY_TRAINING) | ~(self.margin > TIE))
 
     @cached_property
     def predicted(self) -> Ints:
@@ -244,7 +247,7 @@ class LeftOut:
         smallest = self.margins[np.arange(m), first]
         tie = (self.margins == smallest[:, None]).sum(axis=1) > 1
         answer = np.where(smallest > 0.0, self.y, np.where(tie, -1, first))
-        return np.asarray(np.where(smallest == 0.0, -1, answer))
+        return np.asarray(np.where(np.abs(smallest) <= TIE, -1, answer))
 
     @property
     def errors(self) -> int:
@@ -253,8 +256,8 @@ class LeftOut:
 
     @property
     def ambiguous(self) -> int:
-        """How many margins lie within 1e-7 of 0, where rounding decides."""
-        return int((np.abs(self.margin) < AMBIGUOUS).sum())
+        """How many margins lie within 1e-7 of 0, or within their own doubt."""
+        return int((np.abs(self.margin) < np.maximum(AMBIGUOUS, self.unsure)).sum())
 
     def count(self, *roads: int) -> int:
         """How many samples went by one of these roads."""

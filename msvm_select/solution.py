@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from msvm_select.bias import Potentials, centre
-from msvm_select.records import Dual, Floats, Work
+from msvm_select.records import TIE, Dual, Floats, Work
 
 
 @dataclass(frozen=True, eq=False)
@@ -196,4 +196,4 @@ class Solution:
     @property
     def train_errors(self) -> int:
         """Training samples that are wrong; an exact tie counts as an error."""
-        return int((self.margins <= 0.0).sum())
+        return int((self.margins <= TIE).sum())

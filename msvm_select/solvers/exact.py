@@ -39,9 +39,14 @@ from msvm_select.solvers.workbench import Training
 
 NEAR = 0.1  # gain of an arc at which the first cycle steps stop
 EXCHANGE_FROM = 100  # free variables from which a block exchange is tried
+FACE_UP_TO = 1000  # free variables from which the exchange is tried again first
+FINER = 0.05
 EXCHANGES = 5  # rounds in which it is tried
-PATIENCE = 60  # rounds after which K is seen to be singular: long rows of steps
-MOST_ROUNDS = 80
+HOPELESS = 1  # systems after which one that ran away is not tried again
+LONG = 40  # rounds from which it is asked whether the dual still rises
+PATIENCE = 5  # rounds in which it does not: K is nearly singular, long rows of steps
+MOST_STALLED = 15
+MOST_ROUNDS = 3000
 MOST_FREE = 6000  # the largest factor kept: beyond, cycle steps alone finish
 RIDGE = 1e-10
 NO_LONG_CYCLES = 1e300
@@ -58,10 +63,10 @@ class Exact(Solver):
         """The optimum of ``dual``, begun at ``start`` if there is one."""
         began = time.perf_counter()
         training = self._train(Training(dual, start))
-        if start is not None and training.gap > self.gap:
+        if start is not None and not training.certified(self.gap):
             # seldom, and only where K is nearly singular: the other end may be better
-            again = self._train(Training(dual, None))
-            training = min(training, again, key=lambda t: t.gap)
+            cold = Training.shut(training, np.zeros_like(training.A), None)
+            training = min(training, self._train(cold), key=lambda t: abs(t.gap))
         return training.result(self.gap, time.perf_counter() - began)
 
     def leave_out(
@@ -80,24 +85,39 @@ class Exact(Solver):
 
     def _train(self, training: Training) -> Training:
         """Round after round, until the certificate holds."""
-        training.step(NEAR, NO_LONG_CYCLES, 1000 + 20 * training.dual.m)
+        training.step(NEAR, NO_LONG_CYCLES, 1000 + 10 * training.A.size)
         training.certify()
+        best, since, tries = -np.inf, 0, EXCHANGES
         for turn in range(MOST_ROUNDS):
-            if self._done(training):
+            if self._done(training) or since > MOST_STALLED:
                 break
-            if turn < EXCHANGES and _by_exchange(training) and self._done(training):
-                break
-            kept = training.A.copy(), training.F.copy(), training.gap
+            if turn >= LONG:  # the gap jumps about; the dual rises while Newton gains
+                dual = training.dual_value()
+                since = 0 if dual > best + 1e-12 * abs(best) else since + 1
+                best = max(best, dual)
+            stalled = since > PATIENCE
+            if tries:
+                near = _by_exchange(training)
+                if self._done(training):
+                    break
+                tries = tries - 1 if near else 0
+                if tries and training.n_free > FACE_UP_TO:
+                    # a walk among so many costs more than a nearer start
+                    finer = FINER * training.cycle
+                    training.step(finer, NO_LONG_CYCLES, 10 * training.A.size)
+                    training.certify()
+                    continue
+            if stalled:
+                kept = training.A.copy(), training.F.copy(), training.gap
             _by_newton(training)
             training.certify()
-            if training.gap > kept[2] and turn >= PATIENCE:
+            if stalled and training.gap > kept[2]:
                 training.A, training.F, _ = kept  # its system is too near to singular
                 training.certify()
             if self._done(training):
                 break
-            fine = 0.2 * training.cycle
-            brief = 60 + training.n_free
-            training.step(fine, fine, brief if turn < PATIENCE else 50_000)
+            fine = 0.2 * max(training.cycle, 0.0)
+            training.step(fine, fine, 50_000 if stalled else 60 + training.n_free)
             training.refresh()
         training.refresh()
         training.snap()
@@ -109,39 +129,44 @@ class Exact(Solver):
 
 
 def _by_exchange(training: Training) -> bool:
-    """Try the block exchange; keep its point only when that certifies better."""
+    """Try the block exchange, keep its point only when that certifies better.
+
+    -> whether it is worth another try: not where it ran away from the first.
+    """
     if training.n_free < EXCHANGE_FROM:
-        return False
+        return True
     try:
         found = exchange(training.problem, training.A, training.F, training.b, 1e-11)
     except np.linalg.LinAlgError:
         return False
     training.solves += found.solves
     if not found.optimal:
-        return False
+        return found.solves > HOPELESS
     kept = training.A, training.F, training.gap
     training.A, training.F = found.alpha, found.F
     training.certify()
     if training.gap > kept[2]:
         training.A, training.F, _ = kept
         training.certify()
-        return False
     return True
 
 
 def _by_newton(training: Training) -> None:
     """Newton on the face, its factor brought up to date."""
-    free, bench = training.n_free, training.bench
+    free, bench, room = training.n_free, training.bench, training.room
     if free > MOST_FREE:
         return
-    if free > bench.U.shape[0]:
-        bench.make_room(free, training.dual.Q)
+    if free > room.U.shape[0]:
+        room.make(free, training.dual.Q)
     shift = max(float(training.diagonal.max(initial=0.0)), 1e-300)
-    bench.n, made = newton_on_face(
-        training.K, training.Z, bench.y, training.A, training.F, training.box,
-        shift, RIDGE * shift, bench.U, bench.Y, bench.rows, bench.cols, bench.n,
-        REFINEMENTS,
-    )  # fmt: skip
+    try:
+        room.n, made = newton_on_face(
+            training.K, training.Z, bench.y, training.A, training.F, training.box,
+            shift, RIDGE * shift, room.U, room.Y, room.rows, room.cols, room.n,
+            REFINEMENTS,
+        )  # fmt: skip
+    except np.linalg.LinAlgError:  # K is indefinite: the cycle steps go on alone
+        room.n, made = 0, 0
     training.solves += made
 
 

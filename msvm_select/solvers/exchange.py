@@ -31,9 +31,10 @@ Mask = NDArray[np.bool_]
 
 kernel = njit(cache=True, nogil=True, error_model="numpy")
 
-DIRECT = 1200
+DIRECT = 1200  # free variables up to which Cholesky is as fast
+MOST_DIRECT = 6000  # and up to which it is tried where conjugate gradients crawl
 MOST_ROUNDS = 15
-MOST_PRODUCTS = 150
+MOST_PRODUCTS = 60
 ENOUGH = 1e-26  # squared: thirteen digits of the residual
 RUNS_AWAY = 0.85  # more exchanges than this share of the last count: not converging
 RIDGE = 1e-11
@@ -87,14 +88,21 @@ def exchange(
     breach = 1.0 - problem.gradient_of(F) - (b[y] - b[:, None])
     low = others & (alpha <= 0.0) & (breach <= tolerance)
     high = others & (alpha >= box) & (breach >= -tolerance)
-    last = np.inf
+    last, most_direct = np.inf, DIRECT
     for solves in range(1, MOST_ROUNDS + 1):
         free = others & ~low & ~high
         if not free.any():
             break
         alpha = np.where(high, box, np.where(low, 0.0, alpha))
         F = problem.outputs(alpha)
-        step, b = _solve(problem, free, 1.0 - problem.gradient_of(F), alpha)
+        g, adrift = 1.0 - problem.gradient_of(F), problem.tau(alpha).sum(axis=0)
+        count = int(free.sum())
+        if count > most_direct:
+            step, b, there = _conjugate_gradients(problem, free, g, adrift)
+            if not there and count <= MOST_DIRECT:
+                most_direct = MOST_DIRECT
+        if count <= most_direct:
+            step, b = _direct(problem, free, g, adrift)
         alpha = alpha + step
         F = F + problem.outputs(step)
         breach = 1.0 - problem.gradient_of(F) - (b[y] - b[:, None])
@@ -103,24 +111,14 @@ def exchange(
         wrong = int(sum(w.sum() for w in (below, above, loose_low, loose_high)))
         if wrong == 0:
             # where no free arc ties two groups of classes, no step balances their flow
-            adrift = np.abs(problem.tau(alpha).sum(axis=0)).max()
-            return Exchanged(alpha, F, solves, bool(adrift <= LEVEL * alpha.sum()))
+            left = np.abs(problem.tau(alpha).sum(axis=0)).max()
+            return Exchanged(alpha, F, solves, bool(left <= LEVEL * alpha.sum()))
         if wrong > RUNS_AWAY * min(last, float(free.sum())):
             break
         last = wrong
         low = (low & ~loose_low) | below
         high = (high & ~loose_high) | above
     return Exchanged(alpha, F, solves, False)
-
-
-def _solve(
-    problem: Problem, free: Mask, g: Floats, alpha: Floats
-) -> tuple[Floats, Floats]:
-    """The step (Q, m) on the free variables and the biases (Q,)."""
-    imbalance = problem.tau(alpha).sum(axis=0)
-    if int(free.sum()) <= DIRECT:
-        return _direct(problem, free, g, imbalance)
-    return _conjugate_gradients(problem, free, g, imbalance)
 
 
 def _direct(
@@ -202,8 +200,11 @@ class _Blocks:
 
 def _conjugate_gradients(
     problem: Problem, free: Mask, g: Floats, imbalance: Floats
-) -> tuple[Floats, Floats]:
-    """Projected and preconditioned, from the step that only balances the flow."""
+) -> tuple[Floats, Floats, bool]:
+    """Projected and preconditioned, from the step that only balances the flow.
+
+    -> (step, b, whether it got there)
+    """
     blocks = _Blocks(problem, free)
     x = blocks.inverse(blocks.arcs(blocks.unflow @ -imbalance))
     residual = np.where(free, g - problem.gradient_of(problem.outputs(x)), 0.0)
@@ -225,4 +226,4 @@ def _conjugate_gradients(
         t = rho / float(np.vdot(p, Hp))
         x += t * p
         residual -= t * Hp
-    return x, b
+    return x, b, fresh <= enough

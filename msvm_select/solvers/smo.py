@@ -38,7 +38,10 @@ class Smo(Solver):
         """The optimum of ``dual`` to the gap, begun at ``start`` if there is one."""
         began = time.perf_counter()
         training = Training(dual, start)
-        while training.gap > self.gap and training.steps < MOST_STEPS:
+        near = 100.0 * self.gap  # at a tiny C the gap alone is small before any step
+        while (
+            training.gap > self.gap or training.cycle > near
+        ) and training.steps < MOST_STEPS:
             before = training.steps
             fine = max(0.2 * training.cycle, 1e-12)
             active = _movable(training, 10.0 * training.cycle)

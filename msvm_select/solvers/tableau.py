@@ -107,7 +107,7 @@ def build(
         H = np.ascontiguousarray(H[np.ix_(kept, kept)])
         chosen = chosen[kept]
     sharp, worst = _sharpened(H, inverse)
-    if worst > POOR:
+    if not worst <= POOR:
         return None
     basic = np.zeros(a.size, bool)
     basic[chosen] = True
@@ -180,7 +180,7 @@ def _tie(
 def _stiffness(K: Floats, Z: Floats, shift: float, rows: Ints) -> Floats:
     """1 / sqrt(H_vv), H_vv = 2 (K_ii + shift)."""
     own = K.diagonal() if K.shape[0] else np.einsum("ij,ij->i", Z, Z)
-    return np.asarray(1.0 / np.sqrt(2.0 * (own[rows] + shift)))
+    return np.asarray(1.0 / np.sqrt(np.maximum(2.0 * (own[rows] + shift), 1e-300)))
 
 
 def _arcs(y: Ints, rows: Ints, cols: Ints, Q: int) -> Floats:
@@ -203,7 +203,11 @@ def _independent_inverse(H: Floats) -> tuple[Ints, Floats]:
         _, pivots, rank, _ = lapack.dpstrf(H.T, lower=0, tol=1e-10 * H.diagonal().max())
         kept = np.sort(pivots[:rank].astype(np.int64) - 1)
         block = np.ascontiguousarray(H[np.ix_(kept, kept)])
+        if rank == 0:
+            return kept, block
         factor, info = lapack.dpotrf(block.T, lower=0, clean=0)
+        if info != 0:  # indefinite: no inverse that could be trusted
+            return kept, np.full_like(block, np.nan)
     half, _ = lapack.dpotri(factor, lower=0, overwrite_c=1)
     _mirror(half.T)
     return kept, half.T

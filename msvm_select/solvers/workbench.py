@@ -22,19 +22,38 @@ RESIDUE = 1e-10
 
 
 @dataclass(eq=False)
-class Bench:
-    """What stays the same over C: the class-sorted problem, and the factor's room."""
+class Room:
+    """The factor of Newton's system and the variables that it is of."""
 
-    gram: Gram
-    order: NDArray[np.int64]
-    y: NDArray[np.int64]
-    offsets: NDArray[np.int64]
-    sorted_gram: Gram
     U: Floats = field(default_factory=lambda: np.empty((0, 0)))
     Y: Floats = field(default_factory=lambda: np.empty((0, 0)))
     rows: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
     cols: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
     n: int = 0
+
+    def make(self, free: int, Q: int) -> None:
+        """A larger factor; the old one is not kept."""
+        cap = free + free // 4 + 16
+        self.U, self.Y = np.empty((cap, cap)), np.empty((cap, Q - 1))
+        self.rows, self.cols = np.empty(cap, np.int64), np.empty(cap, np.int64)
+        self.n = 0
+
+
+@dataclass(frozen=True, eq=False)
+class Bench:
+    """What stays the same over C: the class-sorted problem, and rooms for a factor.
+
+    A training takes a room out and puts it back at its end, so that two trainings from
+    one start, in two threads, do not share one.
+    """
+
+    gram: Gram
+    given: NDArray[np.int64]
+    order: NDArray[np.int64]
+    y: NDArray[np.int64]
+    offsets: NDArray[np.int64]
+    sorted_gram: Gram
+    rooms: list[Room] = field(default_factory=list)
 
     @classmethod
     def of(cls, dual: Dual) -> Bench:
@@ -49,7 +68,7 @@ class Bench:
             ordered = gram
         else:
             ordered = Gram(whole=gram.matrix[np.ix_(order, order)])
-        return cls(gram, order, y, offsets, ordered)
+        return cls(gram, dual.y, order, y, offsets, ordered)
 
     @property
     def arrays(self) -> tuple[Floats, Floats]:
@@ -63,15 +82,17 @@ class Bench:
         """That of the start, where the Gram matrix is the same; else a new one."""
         held = None if start is None else start.carry
         if isinstance(held, Bench) and held.gram is dual.gram:
-            return held
+            same = held.given is dual.y or np.array_equal(held.given, dual.y)
+            if same and held.offsets.size == dual.Q + 1:
+                return held
         return cls.of(dual)
 
-    def make_room(self, free: int, Q: int) -> None:
-        """A larger factor; the old one is not kept."""
-        cap = free + free // 4 + 16
-        self.U, self.Y = np.empty((cap, cap)), np.empty((cap, Q - 1))
-        self.rows, self.cols = np.empty(cap, np.int64), np.empty(cap, np.int64)
-        self.n = 0
+    def take_room(self) -> Room:
+        """A room that nobody else has."""
+        try:
+            return self.rooms.pop()
+        except IndexError:
+            return Room()
 
 
 class Training:
@@ -80,6 +101,7 @@ class Training:
     def __init__(self, dual: Dual, start: Solution | None) -> None:
         """At the scaled start, with F computed anew."""
         self.dual, self.bench = dual, Bench.carried(dual, start)
+        self.room = self.bench.take_room()
         self.box: Floats = np.full(dual.m, dual.C)
         self.K, self.Z = self.bench.arrays
         self.diagonal = self.bench.sorted_gram.diagonal
@@ -93,13 +115,14 @@ class Training:
         self.certify()
 
     @classmethod
-    def without(cls, full: Training, A: Floats, p: int, bench: Bench) -> Training:
-        """The training of ``full`` with the box of sample p shut, begun at A."""
+    def shut(cls, full: Training, A: Floats, p: int | None) -> Training:
+        """``full`` again, begun at A, with the box of sample p (if any) shut."""
         self = cls.__new__(cls)
         self.__dict__.update(full.__dict__)
-        self.bench = bench
         self.box = full.box.copy()
-        self.box[p] = 0.0
+        if p is not None:
+            self.box[p] = 0.0
+        bench = full.bench
         self.problem = Problem(bench.sorted_gram, bench.y, full.dual.Q, self.box)
         self.A, self.steps, self.solves = A, 0, 0
         self.refresh()
@@ -118,6 +141,11 @@ class Training:
         self.gap, self.cycle, self.b = certify(
             self.A, self.F, self.bench.offsets, self.box
         )
+
+    def dual_value(self) -> float:
+        """sum alpha - 1/2 sum_k ||w_k||^2."""
+        tau = self.problem.tau(self.A)
+        return float(self.A.sum() - 0.5 * np.vdot(tau, np.ascontiguousarray(self.F.T)))
 
     @property
     def n_free(self) -> int:
@@ -153,6 +181,7 @@ class Training:
 
     def result(self, target: float, seconds: float) -> Solution:
         """Back in the caller's order of samples, with the reason if it falls short."""
+        self.bench.rooms.append(self.room)
         tau = np.empty((self.dual.m, self.dual.Q))
         tau[self.bench.order] = self.problem.tau(self.A)
         F = np.empty_like(tau)

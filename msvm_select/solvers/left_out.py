@@ -604,11 +604,35 @@ def _let_down(T, st, M, x, a, r, needed):
 
 
 @kernel
-def leave_out(T, y, present, samples, margins, exchanges, at_top, status, needed):
+def _write(T, st, x, a, out):
+    """The alpha of every variable of this machine."""
+    n = T.alpha_M.size
+    for v in range(n):
+        out[v] = a[v]
+        if st.held[v]:
+            out[v] = 0.0 if st.frozen_M[v] else st.target[v]
+    moving = 0
+    for v in range(T.alpha_N.size):
+        out[n + v] = T.alpha_N[v] + st.moved[v]
+        if st.moving[v]:
+            out[n + v] += x[st.sizes[0] + moving]
+            moving += 1
+    for v in range(out.size):  # a residue beside a bound would count as free
+        if out[v] < T.small:
+            out[v] = 0.0
+        elif out[v] > T.C - T.small:
+            out[v] = T.C
+
+
+@kernel
+def leave_out(
+    T, y, present, samples, margins, exchanges, at_top, status, needed, alphas
+):
     """Each listed sample without itself: margins h_y - h_k (p, Q), and how it went.
 
     ``needed[v]`` is set where a column of S lacks; the caller makes it and calls again.
     Where the biases are not unique without p, the margins are those at their centre.
+    alphas (p, n + s), or empty: the variables of M, then of N, of each machine.
     """
     n, s = T.alpha_M.size, T.alpha_N.size
     st = State(
@@ -633,6 +657,8 @@ def leave_out(T, y, present, samples, margins, exchanges, at_top, status, needed
         if outcome == SETTLED:
             at_top[index] = _at_top(T, st)
             change = _to_centre(T, st, x[0], a, r, y, present)
+            if alphas.shape[0] > 0:
+                _write(T, st, x[0], a, alphas[index])
             for j in range(st.sizes[0]):
                 v = st.at_M[j]
                 if st.frozen_M[v]:

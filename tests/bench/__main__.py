@@ -1,4 +1,4 @@
-"""``python -m tests.bench train|loo|startup [--sets iris,wine,..] [--reps N]``."""
+"""``python -m tests.bench train|loo|bounds|startup [--sets iris,..] [--reps N]``."""
 
 import os
 
@@ -7,11 +7,11 @@ for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
 
 import click  # noqa: E402 (numpy must not be loaded before the lines above)
 
-from tests.bench import loo, startup, train  # noqa: E402
+from tests.bench import bounds, loo, startup, train  # noqa: E402
 
 
 @click.command()
-@click.argument("what", type=click.Choice(["train", "loo", "startup"]))
+@click.argument("what", type=click.Choice(["train", "loo", "bounds", "startup"]))
 @click.option("--sets", default="iris,wine,glass,vehicle", show_default=True)
 @click.option("--reps", type=int, help="How often each is measured; the least counts.")
 def main(what: str, sets: str, reps: int | None) -> None:
@@ -21,6 +21,8 @@ def main(what: str, sets: str, reps: int | None) -> None:
         train.run(names, reps or 5)
     elif what == "loo":
         loo.run(names, reps or 3)
+    elif what == "bounds":
+        bounds.run(names, reps or 3)
     else:
         startup.run(reps or 3)
 

@@ -85,8 +85,8 @@ def least_whole(A: Floats, M: float) -> Floats:
     11 % of that u for every s; three steps of Newton's method bring it to 1e-11.
     """
     highest = M * math.log1p(M)  # there n = 1
-    with np.errstate(divide="ignore", over="ignore"):
-        s = np.clip(M * math.log(2.0) / (A * A), SMALLEST, highest)
+    square = np.maximum(A * A, M * math.log(2.0) / highest)
+    s = np.maximum(M * math.log(2.0) / square, SMALLEST)
     u = s / np.log1p(s / np.log1p(np.sqrt(s)))
     for _ in range(3):
         grown = np.log1p(u)

@@ -42,6 +42,9 @@ FIXED_BEFOREHAND = (
 ASSUMED_C = "; and as far as the constant c is what it is taken for"
 
 
+ONE = np.ones(1)
+
+
 @dataclass(frozen=True)
 class GuaranteedRiskTerms:
     """Every term of the bound at its best gamma.
@@ -202,10 +205,10 @@ def margin_risks(margins: Floats) -> tuple[Floats, Floats]:
     margin: the least value is at such a margin, or at 1.
     """
     ordered = np.sort(margins)
-    first = int(np.searchsorted(ordered, 0.0, side="right"))
-    last = int(np.searchsorted(ordered, 1.0, side="left"))
-    gamma = np.append(ordered[first:last], 1.0)
-    return gamma, np.searchsorted(ordered, gamma, side="left") / ordered.size
+    first = int(ordered.searchsorted(0.0, side="right"))
+    last = int(ordered.searchsorted(1.0, side="left"))
+    gamma = np.concatenate((ordered[first:last], ONE))
+    return gamma, ordered.searchsorted(gamma, side="left") / ordered.size
 
 
 def confidence_interval(

@@ -200,6 +200,28 @@ def test_trouble_is_told_by_the_exit_code() -> None:
     assert "no cell has one" in found.stdout
 
 
+@pytest.mark.parametrize("loss", ["l1", "l2"])
+def test_the_table_of_the_readme_is_what_comes_out(loss: str) -> None:
+    """On iris: the rate of each pick, and Kendall's tau."""
+    text = (DATA.parent / "README.md").read_text(encoding="utf-8")
+    part = text.partition("## Do the bounds choose well?")[2].partition("\n## ")[0]
+    told = {
+        cells[1].strip(" `"): cells[3].strip()
+        for cells in (
+            row.split("|") for row in part.splitlines() if row.startswith("| `")
+        )
+    }
+    assert set(CRITERIA) <= set(told)
+    line = ["--gamma", "2^-7:2^1:5", "--format", "json", "--loss", loss]
+    some = ["--criteria", "radius-margin"] if loss == "l2" else []
+    found = json.loads(run(DATA / "iris.csv", *line, *some).stdout)
+    for row in found["rows"] if loss == "l1" else found["rows"][1:]:
+        tau = "-" if row["kendall"] is None else f"{row['kendall']:.2f}"
+        shown = f"{100.0 * row['loo_rate']:.1f} %, {tau}"
+        mark = "" if loss == "l1" else " --loss l2"
+        assert told[row["criterion"] + mark] == shown
+
+
 def test_the_rows_do_not_depend_on_the_order_of_the_cells() -> None:
     """Nor on the rank that they came with."""
     cells = [cell(C, 0.1 * C, sv_rate=1.0 / C) for C in (1.0, 2.0, 4.0)]

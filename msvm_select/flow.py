@@ -55,4 +55,4 @@ def _pour(
     moved = row[where] + np.copysign(used, amount)
     row[where] = np.where(full, C if amount > 0.0 else 0.0, moved)
     left = abs(amount) - float(used.sum())
-    return float(np.copysign(left, amount)) if left > 1e-12 * C else 0.0
+    return float(np.copysign(left, amount)) if left > 1e-12 * abs(amount) else 0.0

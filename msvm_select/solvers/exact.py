@@ -38,7 +38,7 @@ from msvm_select.solvers.left_out import leave_out
 from msvm_select.solvers.workbench import Training
 
 NEAR = 0.1  # gain of an arc at which the first cycle steps stop
-EXCHANGE_FROM = 100  # free variables from which a block exchange is tried
+EXCHANGE_FROM = 160  # free variables from which a block exchange is tried
 FACE_UP_TO = 1000  # free variables from which the exchange is tried again first
 FINER = 0.05
 EXCHANGES = 5  # rounds in which it is tried

@@ -47,7 +47,7 @@ Tell = Callable[[int, int], None]
 CHUNK = 256  # samples between two words of progress
 MOST_STORED = 4e7  # numbers in the columns of S that are kept
 MOST_NUMBERS = 2e8  # of the tableau: beyond, every support vector is retrained
-NEAR = 0.2  # r of variables whose columns are made before they are asked for
+NEAR = 0.4  # r of variables whose columns are made before they are asked for
 SURE = 1e-6  # a margin below is retrained: the tableau has some nine digits
 
 

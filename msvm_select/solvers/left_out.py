@@ -293,9 +293,41 @@ def _say(span, tail, head, value, r, T):
 
 
 @kernel
+def _tied(T, st, x, a, y, present):
+    """Whether free variables tie all classes together: then b is unique."""
+    group = np.arange(present.size)
+    apart = -1
+    for k in range(present.size):
+        apart += 1 if present[k] else 0
+    for v in range(T.alpha_M.size):
+        if apart > 0 and not st.held[v] and T.small < a[v] < T.C - T.small:
+            apart -= _join(group, y[T.rows_M[v]], T.cols_M[v])
+    for j in range(st.sizes[1]):
+        v = st.at_N[j]
+        value = T.alpha_N[v] + x[st.sizes[0] + j]
+        if apart > 0 and T.small < value < T.C - T.small:
+            apart -= _join(group, y[T.rows_N[v]], T.cols_N[v])
+    return apart == 0
+
+
+@kernel
+def _join(group, a, b):
+    """Merge the groups of two classes; 1 if they were apart."""
+    old, new = group[a], group[b]
+    if old == new:
+        return 0
+    for k in range(group.size):
+        if group[k] == old:
+            group[k] = new
+    return 1
+
+
+@kernel
 def _to_centre(T, st, x, a, r, y, present):
     """How far each b is from the centre of the optimal ones (0 where b is unique)."""
     Q = present.size
+    if _tied(T, st, x, a, y, present):
+        return np.zeros(Q)
     n_held = st.sizes[0]
     span = np.full((Q, Q), FAR)
     force = np.zeros(T.alpha_M.size)
@@ -367,7 +399,7 @@ def _exchange(T, st, M, x, a, r, needed):
         if wrong == 0:
             return SETTLED, made
         made += wrong
-        if wrong >= last and wrong > 4:
+        if wrong >= last and wrong > 10:
             break
         last = wrong
     return UNSETTLED, made

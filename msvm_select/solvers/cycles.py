@@ -21,6 +21,8 @@ class whose F moved are looked at again.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numba import njit
 
@@ -28,10 +30,19 @@ NONE = -1e300  # the gain of an arc that no variable can serve
 ROUNDING = 1e-6  # slacks below it may be those of free variables, left by rounding
 FLAT = 1e-12  # the least curvature that a step divides by
 
+# An inner kernel is called by kernels alone: without the wrapper for calls from Python,
+# which would unbox all its arrays, it compiles in half the time.
+INNER: dict[str, Any] = {
+    "nogil": True,
+    "error_model": "numpy",
+    "no_cpython_wrapper": True,
+    "no_cfunc_wrapper": True,
+}
+inner = njit(**INNER)
 kernel = njit(cache=True, nogil=True, error_model="numpy")
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath={"nnan", "nsz"})
+@njit(**INNER, fastmath={"nnan", "nsz"})
 def _block_gains(A, F, off, box, a, b):
     """Over i in C_a: largest g_ib with alpha_ib < box, largest -g_ib with > 0."""
     Ab, Fa, Fb = A[b], F[a], F[b]
@@ -46,7 +57,7 @@ def _block_gains(A, F, off, box, a, b):
     return rise, fall
 
 
-@kernel
+@inner
 def _kernel_row(K, Z, i, out):
     """Row i of the kernel matrix: of K, or of Z Z' where K is empty."""
     if K.shape[0] > 0:
@@ -60,7 +71,7 @@ def _kernel_row(K, Z, i, out):
     return out
 
 
-@kernel
+@inner
 def _locate(A, F, off, box, a, b, gain, rises):
     """The sample whose variable serves arc a -> b with this gain."""
     if rises:
@@ -84,7 +95,7 @@ def _locate(A, F, off, box, a, b, gain, rises):
     return at
 
 
-@kernel
+@inner
 def _partner(Ku, kuu, diag, A, F, off, box, a, b, gain):
     """The variable of arc b -> a with the best gain^2 / curvature beside sample u."""
     best = -1.0
@@ -105,13 +116,13 @@ def _partner(Ku, kuu, diag, A, F, off, box, a, b, gain):
     return at, rises
 
 
-@kernel
+@inner
 def _room(A, box, a, b, i, rises):
     """How far the variable of sample i on arc a -> b can go."""
     return box[i] - A[b, i] if rises else A[a, i]
 
 
-@kernel
+@inner
 def _move(A, box, a, b, i, rises, t):
     """Send t along arc a -> b by sample i; what comes to a bound is put on it."""
     if rises:
@@ -122,7 +133,7 @@ def _move(A, box, a, b, i, rises, t):
         A[a, i] = 0.0 if value <= A[a, i] * 1e-14 else value
 
 
-@kernel
+@inner
 def _scan_all(A, F, off, box, rise, fall):
     """The gains of every arc."""
     Q = A.shape[0]
@@ -132,7 +143,7 @@ def _scan_all(A, F, off, box, rise, fall):
                 rise[a, b], fall[b, a] = _block_gains(A, F, off, box, a, b)
 
 
-@kernel
+@inner
 def _rescan(A, F, off, box, rise, fall, c):
     """The gains of the arcs that touch class c."""
     for k in range(A.shape[0]):
@@ -141,7 +152,7 @@ def _rescan(A, F, off, box, rise, fall, c):
             rise[k, c], fall[c, k] = _block_gains(A, F, off, box, k, c)
 
 
-@kernel
+@inner
 def _best_pair(rise, fall):
     """The two-cycle of the largest total gain."""
     best = NONE
@@ -154,7 +165,7 @@ def _best_pair(rise, fall):
     return best, pa, pb
 
 
-@kernel
+@inner
 def _long_cycle(rise, fall, least, nodes):
     """A cycle of mean gain above ``least``: its length (0: none), classes in nodes.
 
@@ -188,7 +199,7 @@ def _long_cycle(rise, fall, least, nodes):
     return length
 
 
-@kernel
+@inner
 def _follow(K, Z, diag, A, F, off, box, rise, fall, nodes, length):
     """One step along the cycle nodes[0] -> .. -> nodes[length - 1] -> nodes[0]."""
     m = A.shape[1]
@@ -220,7 +231,7 @@ def _follow(K, Z, diag, A, F, off, box, rise, fall, nodes, length):
             F[a, i] += step * (now[i] - before[i])
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract"})
+@njit(**INNER, fastmath={"contract"})
 def _shift(Fa, Fb, Ku, Kv, t):
     """F_a += t (K_u - K_v), F_b -= the same."""
     for i in range(Fa.shape[0]):
@@ -275,7 +286,7 @@ def cycle_steps(K, Z, diag, A, F, off, box, least, long_least, most_steps):
     return steps, _best_pair(rise, fall)[0]
 
 
-@kernel
+@inner
 def _largest_mean(gains, Q):
     """Karp: the largest mean gain of a cycle among the classes that have samples."""
     walk = np.full((Q + 1, Q), NONE)
@@ -351,7 +362,7 @@ def certify(A, F, off, box):
     return (primal - dual) / max(1.0, abs(dual)), cycle, b_
 
 
-@kernel
+@inner
 def _primal(F, off, box, present, b, square, stretch):
     """The primal objective at (w, b) times ``stretch``.
 

@@ -21,15 +21,26 @@ bound. Elsewhere the step is 1: what d leaves of the null space is then walked n
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numba import njit
 
 FULL = 1e300
 
+# An inner kernel is called by kernels alone: without the wrapper for calls from Python,
+# which would unbox all its arrays, it compiles in half the time.
+INNER: dict[str, Any] = {
+    "nogil": True,
+    "error_model": "numpy",
+    "no_cpython_wrapper": True,
+    "no_cfunc_wrapper": True,
+}
+inner = njit(**INNER)
 kernel = njit(cache=True, nogil=True, error_model="numpy")
 
 
-@kernel
+@inner
 def _entry(K, Z, i, j):
     """K_ij, or z_i . z_j where K is empty."""
     if K.shape[0] > 0:
@@ -40,7 +51,7 @@ def _entry(K, Z, i, j):
     return s
 
 
-@kernel
+@inner
 def _hessian(K, Z, y, shift, i, k, j, l):
     """H_(ik),(jl) = (K_ij + shift) <e_{y_i} - e_k, e_{y_j} - e_l>."""
     c = 0.0
@@ -55,7 +66,7 @@ def _hessian(K, Z, y, shift, i, k, j, l):
     return c * (_entry(K, Z, i, j) + shift) if c != 0.0 else 0.0
 
 
-@kernel
+@inner
 def _append(K, Z, y, shift, rho, U, Y, rows, cols, n, i, k):
     """One more variable (i, k) at the end: a column of U, a row of Y."""
     x = np.empty(n + 1)
@@ -85,7 +96,7 @@ def _append(K, Z, y, shift, rho, U, Y, rows, cols, n, i, k):
     return n + 1
 
 
-@kernel
+@inner
 def _drop(U, Y, z, rows, cols, n, p):
     """Variable p leaves: cut its column, rotate U back to triangular form."""
     for j in range(n):
@@ -113,7 +124,7 @@ def _drop(U, Y, z, rows, cols, n, p):
     return n - 1
 
 
-@kernel
+@inner
 def _rebuild(K, Z, y, shift, rho, U, Y, rows, cols, n):
     """The factor of all n variables, made anew (LAPACK)."""
     H = np.empty((n, n))
@@ -141,7 +152,7 @@ def _rebuild(K, Z, y, shift, rho, U, Y, rows, cols, n):
                 Y[q, c] -= U[p, q] * Y[p, c]
 
 
-@kernel
+@inner
 def _forward(U, n, v):
     """v <- U^{-T} v."""
     for j in range(n):
@@ -152,7 +163,7 @@ def _forward(U, n, v):
             v[c] -= s * Uj[c]
 
 
-@njit(cache=True, nogil=True, error_model="numpy", fastmath={"reassoc", "contract"})
+@njit(**INNER, fastmath={"reassoc", "contract"})
 def _backward(U, n, v):
     """v <- U^{-1} v."""
     for j in range(n - 1, -1, -1):
@@ -163,7 +174,7 @@ def _backward(U, n, v):
         v[j] = s / Uj[j]
 
 
-@kernel
+@inner
 def _eliminate(S):
     """x with S[:, :-1] x = S[:, -1]; an unknown without a pivot of its own stays 0."""
     size = S.shape[0]
@@ -186,7 +197,7 @@ def _eliminate(S):
     return x
 
 
-@kernel
+@inner
 def _multipliers(Y, z, n):
     """b with Y'Y b = Y'z, the last class at 0; what no free arc ties stays 0."""
     Q1 = Y.shape[1]
@@ -201,7 +212,7 @@ def _multipliers(Y, z, n):
     return _eliminate(S)
 
 
-@kernel
+@inner
 def _balance(y, rows, cols, n, Q1, d, owed):
     """d <- the nearest one with A'd = owed: d - A (A'A)^+ (A'd - owed).
 
@@ -227,7 +238,7 @@ def _balance(y, rows, cols, n, Q1, d, owed):
         d[p] -= (x[a] if a < Q1 else 0.0) - (x[c] if c < Q1 else 0.0)
 
 
-@kernel
+@inner
 def _restore_flow(y, A, box, rows, cols, n, Q1):
     """Take the imbalance that rounding has left out of the free variables."""
     Q, m = A.shape
@@ -249,7 +260,7 @@ def _restore_flow(y, A, box, rows, cols, n, Q1):
         A[cols[p], rows[p]] += d[p]
 
 
-@kernel
+@inner
 def _sync(K, Z, y, A, box, shift, rho, U, Y, z, rows, cols, n):
     """Make the list and the factor those of the variables now free; -> n."""
     Q, m = A.shape
@@ -287,7 +298,7 @@ def _sync(K, Z, y, A, box, shift, rho, U, Y, z, rows, cols, n):
     return n
 
 
-@kernel
+@inner
 def _walk(y, A, box, rho, U, Y, z, rows, cols, n):
     """Newton steps on the face, dropping what hits a bound; -> (n, systems solved)."""
     solves = 0
@@ -377,7 +388,7 @@ def newton_on_face(K, Z, y, A, F, box, shift, rho, U, Y, rows, cols, n, refineme
     return n, solves
 
 
-@kernel
+@inner
 def _carry_over(K, Z, y, A, old, F):
     """F += K (tau - tau_old), and old <- A; -> the largest change of an alpha."""
     Q, m = A.shape

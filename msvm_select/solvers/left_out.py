@@ -568,12 +568,34 @@ def _turn(T, st, kind, at, upper):
 
 
 @inner
+def _partner_of(T, st, now, kind, at, upper, before, M, x, x0, x1, a, r, needed):
+    """With which variable (kind, at) must be exchanged, where alone it cannot be.
+
+    The state is first put back to before its turn; ``before``: its alpha then, if idle.
+    """
+    scratch = np.zeros(a.size)
+    if kind == 0 or kind == 2:
+        _turn(T, st, 1 if kind == 0 else 3, at, upper)
+        _list(T, st, needed)
+        heir, found = _take_over(T, st, now, kind, at, upper, M, x, x0, x1, scratch, r)
+        return heir, found, False
+    if kind == 1:
+        from_top = st.target[at] > 0.0
+        st.held[at] = True
+    else:
+        from_top = before > 0.0
+        st.moving[at], st.moved[at] = False, before - T.alpha_N[at]
+    _list(T, st, needed)
+    return _give_way(T, st, now, kind, at, from_top, M, x, x0, x1, scratch, a)
+
+
+@inner
 def _let_down(T, st, M, x, a, r, needed):
     """Along the path, from its begin; -> (status, exchanges made).
 
     SETTLED: the state is that of the end, for the exchange to confirm.
     """
-    a1, r1, scratch = np.empty(a.size), np.empty(r.size), np.empty(a.size)
+    a1, r1 = np.empty(a.size), np.empty(r.size)
     x0, x1 = np.empty(LARGEST), np.empty(LARGEST)
     now, made, stuck = 0.0, 0, 0
     if not _list(T, st, needed):
@@ -610,27 +632,9 @@ def _let_down(T, st, M, x, a, r, needed):
             _bases(T, st)
         if _unknowns(T, st, M, x):
             continue
-        if kind == 0 or kind == 2:
-            _turn(
-                T, st, 1 if kind == 0 else 3, at, upper
-            )  # back, to see who takes over
-            _list(T, st, needed)
-            _fill(scratch, 0.0)
-            heir, found = _take_over(
-                T, st, now, kind, at, upper, M, x, x0, x1, scratch, r
-            )
-            top = False
-        else:
-            was_up = st.target[at] > 0.0 if kind == 1 else before > 0.0
-            if kind == 1:
-                st.held[at] = True
-            else:
-                st.moving[at], st.moved[at] = False, before - T.alpha_N[at]
-            _list(T, st, needed)
-            _fill(scratch, 0.0)
-            heir, found, top = _give_way(
-                T, st, now, kind, at, was_up, M, x, x0, x1, scratch, a
-            )
+        heir, found, top = _partner_of(
+            T, st, now, kind, at, upper, before, M, x, x0, x1, a, r, needed
+        )
         if heir < 0:
             return UNSETTLED, made
         _turn(T, st, kind, at, upper)

@@ -43,7 +43,7 @@ def run(names: Sequence[str], reps: int) -> None:
         print(
             f"{name}: {time / peer:.2f} x 5-fold GridSearchCV "
             f"({time:.2f} s / {peer:.2f} s), "
-            f"1/{left_out_by_peer(X, y) / time:.0f} of its leave-one-out; "
+            f"1/{left_out_by_peer(X, y) / time:.1f} of its leave-one-out; "
             f"best {results.best.loo_errors} errors"
         )
         print("    " + roads(name))

@@ -29,7 +29,7 @@ HARD = 1e6
 
 def cell_of(solution):
     """As much of a cell as the bounds read."""
-    return SimpleNamespace(solution=solution)
+    return SimpleNamespace(solution=solution, mercer=True)
 
 
 def trained(X, y, kernel, C=HARD):

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 import pytest
 
+from msvm_select import load_csv
 from msvm_select.criteria import CRITERIA
 from msvm_select.criteria.base import Cell, Criterion, Score
 from msvm_select.errors import DataError, SettingsError, SolverError
@@ -364,3 +365,14 @@ def test_interleave_passes_a_bug_on(jobs: int) -> None:
 
     with pytest.raises(ZeroDivisionError):
         list(interleave([broken(), broken(), broken()], jobs))
+
+
+def test_no_bound_applies_where_the_gram_matrix_is_indefinite() -> None:
+    """Allowed all the same, a row says that the radius-margin bound does not hold."""
+    data = load_csv(Path(__file__).parents[1] / "data" / "iris.csv")
+    grid: dict[str, Any] = {"kernel": "sigmoid", "gamma": 0.1, "coef0": 0.0, "C": 1.0}
+    results = run_sweep(
+        data, allow_indefinite=True, criteria="radius-margin", loss="l2", **grid
+    )
+    assert results.rows[0].status == "ok"
+    assert results.rows[0].radius_margin_applicable is False

@@ -69,6 +69,7 @@ class Cell:
 
     A criterion may use ``jobs`` threads, and tells how far it is. ``dual`` makes the
     training problem of other samples: the machine's, by default that of the hinge.
+    Without ``mercer`` the Gram matrix is indefinite, and no bound holds.
     """
 
     data: Dataset
@@ -80,6 +81,7 @@ class Cell:
     tell: Callable[[int, int], None] = quiet
     constants: Constants = Constants()
     dual: Callable[[Gram, Ints, int, float], Dual] = Dual
+    mercer: bool = True
 
 
 @dataclass(frozen=True)

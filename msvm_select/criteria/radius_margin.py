@@ -140,6 +140,8 @@ def radius_margin_terms(
     """
     solution = cell.solution
     applicable, reason = applicability(solution, left_out)
+    if not cell.mercer:
+        applicable, reason = False, "the Gram matrix is indefinite"
     if last is not None and last.solution.tau is solution.tau:
         return replace(last, solution=solution, applicable=applicable, reason=reason)
     flow, gram = FlowConstant(solution), solution.dual.gram

@@ -17,6 +17,11 @@ from msvm_select.records import Gram
 
 Floats = NDArray[np.float64]
 
+INDEFINITE = (
+    "the Gram matrix is indefinite (smallest eigenvalue {:.3g}), so that no optimum is "
+    "certain and no bound holds"
+)
+
 EPSILON = float(np.finfo(float).eps)
 SHIFT = 1e-8
 LANCZOS_STEPS = 16

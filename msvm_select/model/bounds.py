@@ -12,11 +12,11 @@ from msvm_select.criteria.radius_margin_l1 import softened
 from msvm_select.criteria.span import predicted_margins
 from msvm_select.criteria.vc import vc
 from msvm_select.errors import SolverError
+from msvm_select.kernels.mercer import INDEFINITE
 from msvm_select.model.fitting import Trained
 from msvm_select.model.left_out import UNUSED
 from msvm_select.report.bounds import BoundsReport
 from msvm_select.settings import Settings
-from msvm_select.sweep.chain import INDEFINITE
 
 
 def bounds(trained: Trained, settings: Settings) -> BoundsReport:

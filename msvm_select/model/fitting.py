@@ -9,13 +9,14 @@ import numpy as np
 from msvm_select.criteria.base import Cell
 from msvm_select.errors import DataError, KernelError, SettingsError
 from msvm_select.kernels import Kernel, is_indefinite, smallest_eigenvalue
+from msvm_select.kernels.mercer import INDEFINITE
 from msvm_select.machines import MACHINES
 from msvm_select.model.model import Certificate, Model, Training
 from msvm_select.records import Columns, Dataset, Gram, Scaling
 from msvm_select.report.provenance import versions
 from msvm_select.settings import PARAMETERS, Settings, default_gamma, settings_from
 from msvm_select.settings.grids import GridLike
-from msvm_select.sweep.chain import INDEFINITE, make_solver
+from msvm_select.sweep.chain import make_solver
 from msvm_select.sweep.progress import (
     CellProgress,
     CellStarted,
@@ -117,8 +118,9 @@ def train_cell(
     cell = Cell(
         data, scaling, kernel, solver, solution,
         settings.jobs, tell, settings.constants, machine.dual,
+        not is_indefinite(smallest, gram),
     )  # fmt: skip
-    return Trained(kernel, cell, smallest, is_indefinite(smallest, gram))
+    return Trained(kernel, cell, smallest, not cell.mercer)
 
 
 def _check_single(settings: Settings) -> None:

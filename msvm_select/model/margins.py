@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from msvm_select.kernels.mercer import INDEFINITE
 from msvm_select.model.fitting import Trained
 from msvm_select.model.left_out import UNUSED
 from msvm_select.report.margins import MarginsReport
 from msvm_select.settings import Settings
-from msvm_select.sweep.chain import INDEFINITE
 
 
 def margins(trained: Trained, settings: Settings) -> MarginsReport:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
 from msvm_select.criteria.base import Cell, Criterion
 from msvm_select.errors import KernelError, SolverError
 from msvm_select.kernels import Kernel
-from msvm_select.kernels.mercer import is_indefinite, smallest_eigenvalue
+from msvm_select.kernels.mercer import INDEFINITE, is_indefinite, smallest_eigenvalue
 from msvm_select.machines import MACHINES
 from msvm_select.machines.base import Machine
 from msvm_select.records import Dataset, Dual, Floats, Gram, Row, Scaling
@@ -29,11 +29,6 @@ from msvm_select.sweep.progress import (
     silent,
 )
 from msvm_select.sweep.rows import measured
-
-INDEFINITE = (
-    "the Gram matrix is indefinite (smallest eigenvalue {:.3g}), so that no optimum is "
-    "certain and no bound holds"
-)
 
 
 def make_solver(settings: Settings) -> Solver:
@@ -89,7 +84,8 @@ class Chain:
                 yield self._failed(C, str(error))
                 continue
             last = solution if self.settings.warm_start else None
-            yield self._scored(self._cell(machine, solver, solution), carries, warning)
+            cell = self._cell(machine, solver, solution)
+            yield self._scored(replace(cell, mercer=not warning), carries, warning)
 
     def _solved(
         self, solver: Solver, dual: Dual, last: Solution | None, certain: bool

@@ -12,7 +12,8 @@ BELOW = ("errors", "suggest", "records", "flow", "bias", "solution", "geometry")
 ORDER = (
     *BELOW,
     *PLUG_INS,
-    *("report", "settings", "dataset", "generate", "sweep", "model", "estimator"),
+    *("report", "settings", "dataset", "generate", "sweep"),
+    *("model", "page", "estimator"),
     "experiment",
     *("cli", "__init__", "__main__"),
 )

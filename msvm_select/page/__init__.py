@@ -1,0 +1,1 @@
+"""A finished sweep -> one self-contained page of HTML."""

@@ -54,6 +54,7 @@ class Chain:
 
     def run(self) -> Iterator[Event | Row]:
         """The rows, with what there is to tell on the way."""
+        began = time.perf_counter()
         try:
             gram = self.kernel.gram(self.X)
         except KernelError as error:
@@ -61,7 +62,8 @@ class Chain:
             return
         smallest = smallest_eigenvalue(gram)
         indefinite = is_indefinite(smallest, gram)
-        yield GramTested(self.kernel, smallest, indefinite)
+        seconds = time.perf_counter() - began
+        yield GramTested(self.kernel, smallest, indefinite, seconds)
         warning = INDEFINITE.format(smallest) if indefinite else ""
         if indefinite and not self.settings.allow_indefinite:
             reason = f"{warning}; --allow-indefinite trains it all the same"

@@ -12,6 +12,7 @@ from typing import Any
 from msvm_select.errors import DataError
 from msvm_select.records import Dataset, Row, Scaling
 from msvm_select.report import Results, rank
+from msvm_select.report.choosing import chosen
 from msvm_select.report.provenance import data_summary, versions
 from msvm_select.settings import Settings, default_gamma, settings_from
 from msvm_select.sweep.chain import Chain, make_solver
@@ -36,14 +37,15 @@ def run_sweep(
 
 
 def gather(data: Dataset, settings: Settings, rows: list[Row]) -> Results:
-    """The rows that are finished, ranked, with what they came from."""
-    return Results(
+    """The rows that are finished, ranked, one chosen, with what they came from."""
+    ranked = Results(
         rows=rank(rows, settings.rank_by),
         rank_by=settings.rank_by,
         data=data_summary(data),
         settings=settings.deciding(),
         versions=versions(),
     )
+    return chosen(ranked, settings.select)
 
 
 def iterate(
@@ -59,8 +61,11 @@ def iterate(
     criteria = settings.parsed_criteria()
     m, n = data.X.shape
     sizes = (len(kernels), len(settings.C))
-    how = (settings.solver, settings.loss)
-    progress(Started(data.name, m, n, data.Q, *sizes, *how))
+    how = {
+        name: getattr(settings, name)
+        for name in ("solver", "loss", "criteria", "rank_by", "jobs")
+    }
+    progress(Started(data.name, m, n, data.Q, *sizes, **how))
     within = max(1, settings.jobs // len(kernels))
     chains = [
         Chain(data, scaling, X, kernel, criteria, settings, within, progress).run()

@@ -21,6 +21,9 @@ class Started:
     Cs: int
     solver: str
     loss: str = "l1"
+    criteria: tuple[str, ...] = ()
+    rank_by: str = ""
+    jobs: int = 1
 
     @property
     def cells(self) -> int:
@@ -35,6 +38,7 @@ class GramTested:
     kernel: Kernel
     smallest_eigenvalue: float
     indefinite: bool
+    seconds: float = 0.0  # of the Gram matrix and the test
 
 
 @dataclass(frozen=True)
@@ -67,9 +71,10 @@ class Scored:
 
 @dataclass(frozen=True)
 class CellDone:
-    """A row is finished."""
+    """A row is finished, or was in an earlier run (``resumed``)."""
 
     row: Row
+    resumed: bool = False
 
 
 Event = Started | GramTested | CellStarted | CellProgress | Scored | CellDone
@@ -80,6 +85,13 @@ def described(kernel: Kernel) -> str:
     """``rbf gamma=0.5``, for a person."""
     parts = [f"{name}={value:.6g}" for name, value in kernel.parameters.items()]
     return " ".join([kernel.name, *parts])
+
+
+def described_cell(row: Row) -> str:
+    """``rbf gamma=0.5 C=8``, for a person."""
+    values = [(name, getattr(row, name)) for name in ("gamma", "degree", "coef0", "C")]
+    parts = [f"{name}={value:.6g}" for name, value in values if value is not None]
+    return " ".join([row.kernel, *parts])
 
 
 def silent(event: Event) -> None:

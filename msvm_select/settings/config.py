@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from msvm_select.errors import SettingsError
-from msvm_select.settings.settings import SETTING_NAMES
+from msvm_select.settings.checks import SETTING_NAMES
 from msvm_select.suggest import did_you_mean
 
 READING: dict[str, type] = {

@@ -10,6 +10,7 @@ import math
 import re
 from collections.abc import Iterable
 from fractions import Fraction
+from numbers import Real
 
 from msvm_select.errors import SettingsError
 
@@ -30,8 +31,8 @@ _LONGEST = 400  # characters; a float has no more digits that matter
 def parse_grid(given: GridLike, name: str = "the grid") -> tuple[float, ...]:
     """The values, ascending and each once; ``name`` is for the message of an error."""
     pieces: list[str] = []
-    for part in [given] if isinstance(given, str | int | float) else given:
-        pieces += part.split(",") if isinstance(part, str) else [repr(float(part))]
+    for part in [given] if isinstance(given, str) else _parts(given):
+        pieces += part.split(",") if isinstance(part, str) else [_repr(part, name)]
     values: set[float] = set()
     for piece in pieces:
         values.update(_piece(piece.strip(), name))
@@ -40,6 +41,20 @@ def parse_grid(given: GridLike, name: str = "the grid") -> tuple[float, ...]:
     if not values:
         raise SettingsError(f"{name} is empty: give {FORMS}.")
     return tuple(sorted(values))
+
+
+def _parts(given: object) -> Iterable[object]:
+    return given if isinstance(given, Iterable) else [given]
+
+
+def _repr(part: object, name: str) -> str:
+    """A number as text that loses nothing of it."""
+    if isinstance(part, bool) or not isinstance(part, Real):
+        raise SettingsError(f"{name}: {part!r} is not a number; give {FORMS}.")
+    try:
+        return repr(float(part))
+    except OverflowError:
+        raise SettingsError(f"{name}: one of its numbers is too large.") from None
 
 
 def parse_number(text: str, name: str = "the number") -> Fraction:

@@ -1,10 +1,8 @@
-"""TOML and options -> Settings: every value is checked here, once."""
+"""One sweep, checked: what it trains, how, and what it ranks by."""
 
 from __future__ import annotations
 
 import itertools
-import math
-from collections.abc import Mapping
 from dataclasses import MISSING, asdict, dataclass, fields
 from typing import Any
 
@@ -12,36 +10,24 @@ import numpy as np
 
 from msvm_select.criteria import CRITERIA
 from msvm_select.criteria.base import Constants, Criterion
-from msvm_select.errors import SettingsError
 from msvm_select.kernels import KERNELS, Kernel
-from msvm_select.machines import MACHINES
 from msvm_select.records import Floats
-from msvm_select.report.formats import FORMATS
 from msvm_select.settings.grids import parse_grid
-from msvm_select.settings.values import (
-    Check,
-    flag,
-    known,
-    one_of,
-    positive,
-    positive_grid,
-    probability,
-    texts,
-    whole,
-)
-from msvm_select.solvers import SOLVERS
-from msvm_select.suggest import did_you_mean, listed
+from msvm_select.settings.values import known
 
 DEFAULT_CRITERION = "loo"
 SCALINGS = ("standard", "minmax", "none")
-MOST_CELLS = 1_000_000
 GAMMA_FROM_DATA = ("rbf", "sigmoid")
 PARAMETERS = ("gamma", "sigma", "degree", "coef0")
+NOT_DECIDING = (  # how the rows are got, shown, chosen from and judged
+    *("jobs", "top", "format", "select", "extend"),
+    *("fail_above", "require_applicable", "require_converged"),
+)
 
 
 @dataclass(frozen=True)
 class Settings:
-    """One sweep, checked; made by ``settings_from``.
+    """Made by ``settings_from``, which checks every value.
 
     ``gamma`` and its like are None where the kernels' own defaults count.
     """
@@ -66,6 +52,11 @@ class Settings:
     maurey_c: float = Constants.maurey_c
     union: bool = Constants.union
     dimension: int | None = None
+    select: str = "best"
+    extend: int = 0
+    fail_above: float | None = None
+    require_applicable: bool = False
+    require_converged: bool = False
     jobs: int = 1
     top: int | None = None
     format: str | None = None
@@ -88,11 +79,11 @@ class Settings:
         return Constants(self.delta, self.maurey_c, self.union, self.dimension)
 
     def deciding(self) -> dict[str, Any]:
-        """What decides the rows, by name: all but how they are got and shown."""
+        """What decides the rows, by name: all but what NOT_DECIDING has."""
         return {
             name: value
             for name, value in asdict(self).items()
-            if name not in ("jobs", "top", "format")
+            if name not in NOT_DECIDING
         }
 
     def _settings_of(self, name: str, default_gamma: float) -> list[Kernel]:
@@ -123,146 +114,8 @@ def default_gamma(X: Floats) -> float:
     return 1.0 / (int(X.shape[1]) * (variance if variance > 0.0 else 1.0))
 
 
-def settings_from(values: Mapping[str, Any], base: Settings | None = None) -> Settings:
-    """Settings from values by name, as typed or parsed; None stands for not given."""
-    given = {name: value for name, value in values.items() if value is not None}
-    for name in given:
-        if name not in SETTING_NAMES:
-            raise SettingsError(
-                f"There is no setting {name!r}{did_you_mean(name, SETTING_NAMES)}."
-            )
-    checked = {name: _CHECKS[name](value, name) for name, value in given.items()}
-    if base is not None:
-        checked = _merged(asdict(base), checked)
-    settings = Settings(**_completed(checked))
-    _check_kernels(settings)
-    _check_solver(settings)
-    _check_criteria(settings)
-    return settings
-
-
-def _merged(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
-    """``new`` over ``old``, where a new gamma also replaces an old sigma and so on."""
-    for name, follower in {
-        "criteria": "rank_by",
-        "rank_by": "criteria",
-        "gamma": "sigma",
-        "sigma": "gamma",
-    }.items():
-        if name in new and (name != "rank_by" or new[name] not in old["criteria"]):
-            old.pop(follower, None)
-    return {**old, **new}
-
-
-def _completed(checked: dict[str, Any]) -> dict[str, Any]:
-    """With the defaults that depend on other settings."""
-    if "rank_by" in checked and "criteria" not in checked:
-        checked["criteria"] = (checked["rank_by"],)
-    criteria = checked.setdefault("criteria", (DEFAULT_CRITERION,))
-    checked["rank_by"] = _among(criteria, checked.get("rank_by", criteria[0]))
-    if "precomputed" in checked.get("kernel", ()):
-        checked.setdefault("scale", "none")
-    return checked
-
-
-def _among(criteria: tuple[str, ...], rank_by: str) -> str:
-    """The criterion that is meant by ``cv:5`` or, for short, ``cv``."""
-    for criterion in criteria:
-        if rank_by in (criterion, criterion.partition(":")[0]):
-            return criterion
-    raise SettingsError(
-        f"rank_by: {rank_by!r} is not among the criteria {listed(criteria)}; "
-        "add it to --criteria."
-    )
-
-
 def parse_criterion(text: str, seed: int = 0) -> Criterion:
     """``name`` or ``name:argument`` -> the criterion."""
     name, colon, argument = text.partition(":")
     kind = CRITERIA[known(name, CRITERIA, "criterion")]
     return kind.parse(argument if colon else None, seed)
-
-
-def _check_kernels(settings: Settings) -> None:
-    """Parameters that some kernel uses, in range, and a grid of a sensible size."""
-    if settings.gamma is not None and settings.sigma is not None:
-        raise SettingsError(
-            "gamma and sigma are both given, but gamma = 1/(2 sigma^2): give one."
-        )
-    if "precomputed" in settings.kernel and len(settings.kernel) > 1:
-        raise SettingsError(
-            "The precomputed kernel cannot be swept along with others: its columns "
-            "are kernel values, theirs are features."
-        )
-    if "precomputed" in settings.kernel and settings.scale != "none":
-        raise SettingsError(
-            "A precomputed kernel must not be scaled: leave out --scale."
-        )
-    used = {field.name for name in settings.kernel for field in fields(KERNELS[name])}
-    used |= {"sigma"} if "rbf" in settings.kernel else set()
-    for name in PARAMETERS:
-        if getattr(settings, name) is not None and name not in used:
-            raise SettingsError(
-                f"{name} is given, but no chosen kernel ({', '.join(settings.kernel)}) "
-                "uses it."
-            )
-    sizes = (len(getattr(settings, name) or (0,)) for name in ("C", *PARAMETERS))
-    if math.prod(sizes) > MOST_CELLS:
-        raise SettingsError(f"The grid has more than {MOST_CELLS:,} cells.")
-    settings.kernels(1.0)  # each kernel refuses parameters that it cannot have
-
-
-def _check_criteria(settings: Settings) -> None:
-    """Each of its form, and no two that would fill the same column."""
-    columns: dict[str, str] = {}
-    for criterion in settings.parsed_criteria():
-        if settings.loss not in criterion.losses:
-            raise SettingsError(
-                f"The criterion {criterion.name} is not for the loss {settings.loss}, "
-                f"but for {' and '.join(criterion.losses)}."
-            )
-    for text, criterion in zip(
-        settings.criteria, settings.parsed_criteria(), strict=True
-    ):
-        if (first := columns.setdefault(criterion.column, text)) != text:
-            raise SettingsError(
-                f"The criteria {first!r} and {text!r} fill the same column; sweep "
-                "once with each."
-            )
-
-
-def _check_solver(settings: Settings) -> None:
-    if settings.qp_backend is not None and settings.solver != "qp":
-        raise SettingsError("qp_backend is given, but only the solver 'qp' uses it.")
-
-
-def _kernel_names(value: Any, name: str) -> tuple[str, ...]:
-    return tuple(known(text, KERNELS, "kernel") for text in texts(value, name))
-
-
-_CHECKS: dict[str, Check] = {
-    "kernel": _kernel_names,
-    "C": positive_grid,
-    "gamma": positive_grid,
-    "sigma": positive_grid,
-    "degree": positive_grid,
-    "coef0": parse_grid,
-    "loss": one_of(MACHINES, "loss"),
-    "scale": one_of(SCALINGS, "scaling"),
-    "solver": one_of(SOLVERS, "solver"),
-    "gap": positive,
-    "qp_backend": lambda value, name: str(value),
-    "criteria": texts,
-    "rank_by": lambda value, name: str(value).strip(),
-    "seed": whole(0),
-    "warm_start": flag,
-    "allow_indefinite": flag,
-    "delta": probability,
-    "maurey_c": positive,
-    "union": flag,
-    "dimension": whole(1),
-    "jobs": whole(1),
-    "top": whole(1),
-    "format": one_of(FORMATS, "format"),
-}
-SETTING_NAMES = tuple(_CHECKS)

@@ -6,6 +6,7 @@ Each check is called with the value and the setting's name, for the error's mess
 from __future__ import annotations
 
 import operator
+import re
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -14,6 +15,8 @@ from msvm_select.settings.grids import parse_grid
 from msvm_select.suggest import did_you_mean, listed
 
 Check = Callable[[Any, str], Any]
+
+_WHOLE = re.compile(r"[+-]?[0-9]{1,18}")
 
 
 def known(name: str, names: Iterable[str], what: str) -> str:
@@ -30,10 +33,19 @@ def one_of(names: Iterable[str], what: str) -> Check:
     return lambda value, name: known(str(value).strip(), names, what)
 
 
+def text(value: Any, name: str) -> str:
+    """Some text."""
+    if not isinstance(value, str) or not value.strip():
+        raise SettingsError(f"{name} = {value!r} must be a name.")
+    return value.strip()
+
+
 def texts(value: Any, name: str) -> tuple[str, ...]:
     """A list of names, typed with commas or given as a sequence; each once."""
-    parts = [value] if isinstance(value, str) else list(value)
-    texts = [text.strip() for part in parts for text in str(part).split(",")]
+    parts = value if isinstance(value, list | tuple) else [value]
+    if not all(isinstance(part, str) for part in parts):
+        raise SettingsError(f"{name} = {value!r} must be a name, or a list of names.")
+    texts = [text.strip() for part in parts for text in part.split(",")]
     if not all(texts) or not texts:
         raise SettingsError(f"{name}: one of its names is empty.")
     return tuple(dict.fromkeys(texts))
@@ -47,12 +59,14 @@ def positive_grid(value: Any, name: str) -> tuple[float, ...]:
     return values
 
 
+def number(value: Any, name: str) -> float:
+    """One number."""
+    return _single(parse_grid(value, name), name)
+
+
 def positive(value: Any, name: str) -> float:
     """One number greater than 0."""
-    values = positive_grid(value, name)
-    if len(values) > 1:
-        raise SettingsError(f"{name} takes one number, not {len(values)}.")
-    return values[0]
+    return _single(positive_grid(value, name), name)
 
 
 def probability(value: Any, name: str) -> float:
@@ -67,14 +81,24 @@ def whole(least: int) -> Check:
     """A check for whole numbers from ``least`` upward."""
 
     def check(value: Any, name: str) -> int:
-        whole = None if isinstance(value, bool | float | str) else operator.index(value)
-        if whole is None or whole < least:
+        number = _whole(value)
+        if number is None or number < least:
             raise SettingsError(
                 f"{name} = {value!r} must be a whole number, {least} or more."
             )
-        return whole
+        return number
 
     return check
+
+
+def _whole(value: Any) -> int | None:
+    """The whole number, as such or as text; None where it is none."""
+    if isinstance(value, str):
+        digits = value.strip()
+        return int(digits) if _WHOLE.fullmatch(digits) else None
+    if isinstance(value, bool) or not hasattr(value, "__index__"):
+        return None
+    return operator.index(value)
 
 
 def flag(value: Any, name: str) -> bool:
@@ -82,3 +106,9 @@ def flag(value: Any, name: str) -> bool:
     if not isinstance(value, bool):
         raise SettingsError(f"{name} = {value!r} must be true or false.")
     return value
+
+
+def _single(values: tuple[float, ...], name: str) -> float:
+    if len(values) > 1:
+        raise SettingsError(f"{name} takes one number, not {len(values)}.")
+    return values[0]

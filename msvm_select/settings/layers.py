@@ -1,0 +1,155 @@
+"""Values said at several places -> one Settings: the later place wins.
+
+In the order of a command: its defaults, a file, the environment, the line.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from msvm_select.errors import SettingsError
+from msvm_select.settings.checks import (
+    CHECKS,
+    SETTING_NAMES,
+    check_together,
+    used_parameters,
+)
+from msvm_select.settings.settings import DEFAULT_CRITERION, PARAMETERS, Settings
+from msvm_select.suggest import did_you_mean, listed
+
+
+def _here(name: str) -> str:
+    return ""
+
+
+@dataclass(frozen=True)
+class Layer:
+    """Values by name, as typed or parsed, None where not given.
+
+    ``where`` tells of a name where it was said, for messages; nothing where that is
+    plain to see.
+    """
+
+    values: Mapping[str, Any]
+    where: Callable[[str], str] = _here
+
+
+@dataclass(frozen=True)
+class _Said:
+    """One value, in which layer it was said, and where that is."""
+
+    value: Any
+    level: int
+    where: str
+
+
+def settings_from(values: Mapping[str, Any], base: Settings | None = None) -> Settings:
+    """Settings from values by name, over those of ``base``."""
+    return settings_of([Layer({} if base is None else asdict(base)), Layer(values)])
+
+
+def settings_of(layers: Iterable[Layer]) -> Settings:
+    """The settings that count; what served only a loser goes with it."""
+    said = {name: _checked(name, one) for name, one in _said(layers).items()}
+    for name in _outdone(said):
+        said.pop(name, None)
+    try:
+        settings = Settings(**_completed({n: one.value for n, one in said.items()}))
+        check_together(settings)
+    except SettingsError as error:
+        note_places(error, {name: one.where for name, one in said.items()})
+        raise
+    return settings
+
+
+def note_places(error: Exception, places: Mapping[str, str]) -> None:
+    """Note on the error where each name that it mentions was said."""
+    for name, where in places.items():
+        if where and re.search(rf"\b{re.escape(name)}\b", str(error)):
+            error.add_note(f"{name} is from {where}.")
+
+
+def _said(layers: Iterable[Layer]) -> dict[str, _Said]:
+    """The last word on each name."""
+    said: dict[str, _Said] = {}
+    for level, layer in enumerate(layers):
+        for name, value in layer.values.items():
+            if value is None:
+                continue
+            if name not in SETTING_NAMES:
+                raise SettingsError(
+                    f"There is no setting {name!r}{did_you_mean(name, SETTING_NAMES)}."
+                )
+            said[name] = _Said(value, level, layer.where(name))
+    return said
+
+
+def _checked(name: str, one: _Said) -> _Said:
+    """With the value that counts, or an error that tells where it was said."""
+    try:
+        return replace(one, value=CHECKS[name](one.value, name))
+    except SettingsError as error:
+        if not one.where:
+            raise
+        raise SettingsError(f"{one.where}: {error}") from None
+
+
+def _outdone(said: Mapping[str, _Said]) -> set[str]:
+    """Names that go with what a later layer has replaced.
+
+    A new sigma replaces an old gamma, new criteria take the ranking along, and a new
+    kernel drops the old one's parameters.
+    """
+    lost = {name for name, rival in _rivals(said) if _older(said, name, rival)}
+    if "rank_by" in said and "criteria" in said:
+        ranks = _find(said["criteria"].value, said["rank_by"].value)
+        if ranks is None and _older(said, "criteria", "rank_by"):
+            lost.add("criteria")
+    return lost
+
+
+def _rivals(said: Mapping[str, _Said]) -> list[tuple[str, str]]:
+    """(a name, what drops it when it was said later)."""
+    rivals = [("gamma", "sigma"), ("sigma", "gamma"), ("rank_by", "criteria")]
+    if "kernel" in said:
+        kernels = said["kernel"].value
+        used = used_parameters(kernels)
+        rivals += [(name, "kernel") for name in PARAMETERS if name not in used]
+        rivals += [("scale", "kernel")] if "precomputed" in kernels else []
+    if "solver" in said and said["solver"].value != "qp":
+        rivals.append(("qp_backend", "solver"))
+    return rivals
+
+
+def _older(said: Mapping[str, _Said], name: str, rival: str) -> bool:
+    """Whether both were said, the rival in a later layer."""
+    both = name in said and rival in said
+    return both and said[name].level < said[rival].level
+
+
+def _completed(checked: dict[str, Any]) -> dict[str, Any]:
+    """With the defaults that depend on other settings."""
+    if "rank_by" in checked and "criteria" not in checked:
+        checked["criteria"] = (checked["rank_by"],)
+    criteria = checked.setdefault("criteria", (DEFAULT_CRITERION,))
+    rank_by = checked.get("rank_by", criteria[0])
+    if (found := _find(criteria, rank_by)) is None:
+        raise SettingsError(
+            f"rank_by: {rank_by!r} is not among the criteria {listed(criteria)}; "
+            "add it to --criteria."
+        )
+    checked["rank_by"] = found
+    if "precomputed" in checked.get("kernel", ()):
+        checked.setdefault("scale", "none")
+    return checked
+
+
+def _find(criteria: tuple[str, ...], rank_by: str) -> str | None:
+    """The criterion that is meant by ``cv:5`` or, for short, ``cv``."""
+    for criterion in criteria:
+        if rank_by in (criterion, criterion.partition(":")[0]):
+            return criterion
+    return None

@@ -7,6 +7,8 @@ whose path is relative to the file's folder.
 from __future__ import annotations
 
 import json
+import re
+import sys
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,45 +17,48 @@ from typing import Any
 
 from msvm_select.errors import SettingsError
 from msvm_select.settings.checks import SETTING_NAMES
+from msvm_select.settings.layers import Layer
+from msvm_select.settings.reading import READING, reading_value
 from msvm_select.suggest import did_you_mean
 
-READING: dict[str, type] = {
-    "target": str,
-    "delimiter": str,
-    "encoding": str,
-    "no_header": bool,
-    "id_column": str,
-    "na_values": tuple,
-    "one_hot": tuple,
-    "missing": str,
-    "input_format": str,
-}
-"""How to read the data: the options of the same names, with their kinds."""
+NAMES = ("data", *READING, *SETTING_NAMES)
 
 
 @dataclass(frozen=True)
 class Config:
     """What a file says: where the data are, how to read them, the settings."""
 
+    path: str
+    text: str
     data: str | None
     reading: dict[str, Any]
     values: dict[str, Any]
 
+    @property
+    def layer(self) -> Layer:
+        """The settings, with the lines that they stand on."""
+        return Layer(self.values, self.where)
+
+    def where(self, name: str) -> str:
+        """The file, and the line that the key stands on."""
+        return _where(self.path, self.text, name)
+
 
 def load_config(path: str | Path) -> Config:
-    """The file's keys, sorted out; the settings' values are checked by Settings."""
+    """The file's keys, sorted out; the settings' values are checked by Settings.
+
+    ``-`` is standard input, whose paths are taken from the current folder.
+    """
     path = Path(path)
-    given = {key.replace("-", "_"): value for key, value in _parsed(path).items()}
-    names = ("data", *READING, *SETTING_NAMES)
-    for key in given:
-        if key not in names:
-            raise SettingsError(
-                f"{path}: there is no setting {key!r}{did_you_mean(key, names)}."
-            )
+    text = sys.stdin.read() if str(path) == "-" else _text(path)
+    given = _keys(_parsed(text, path), text, path)
+    data = given.get("data")
     return Config(
-        data=_located(given["data"], path) if "data" in given else None,
+        path=str(path),
+        text=text,
+        data=None if data is None else _located(data, text, path),
         reading={
-            key: _reading(path, key, value)
+            key: reading_value(key, value, _where(path, text, key))
             for key, value in given.items()
             if key in READING
         },
@@ -70,39 +75,64 @@ def to_toml(values: Mapping[str, Any]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _parsed(path: Path) -> dict[str, Any]:
+def _text(path: Path) -> str:
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
-    except tomllib.TOMLDecodeError as error:
-        raise SettingsError(f"{path} is not TOML: {error}.") from None
+        return path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError:
         raise SettingsError(f"{path} is not TOML: it is not UTF-8 text.") from None
+    except ValueError as error:
+        raise SettingsError(f"{str(path)!r} is no path: {error}.") from None
     except OSError as error:
         near = [other.name for other in path.parent.glob("*.toml")]
         hint = did_you_mean(path.name, near)
         raise SettingsError(f"{path}: {error.strerror}{hint}.") from None
 
 
-def _located(data: object, config: Path) -> str:
+def _parsed(text: str, path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        last = text.splitlines() or [""]
+        end = f"at line {len(last)}, column {len(last[-1]) + 1}, the end"
+        said = str(error).replace("at end of document", end)
+        raise SettingsError(f"{path} is not TOML: {said}.") from None
+    except (ValueError, RecursionError):  # a date that is none, a thousand brackets
+        raise SettingsError(f"{path} is not TOML that can be read.") from None
+
+
+def _keys(parsed: dict[str, Any], text: str, path: Path) -> dict[str, Any]:
+    """The values by the names of settings; a key that is none, or twice, is refused."""
+    given: dict[str, Any] = {}
+    for key, value in parsed.items():
+        name = key.replace("-", "_")
+        if name not in NAMES:
+            hint = did_you_mean(name, NAMES)
+            if isinstance(value, dict):
+                hint = "; keys stand alone, without [tables]"
+            where = _where(path, text, key)
+            raise SettingsError(f"{where}: there is no setting {key!r}{hint}.")
+        if name in given:
+            raise SettingsError(f"{_where(path, text, key)}: {name} is given twice.")
+        given[name] = value
+    return given
+
+
+def _where(path: str | Path, text: str, key: str) -> str:
+    """The file, with the line of the key where it is plain to see."""
+    name = re.escape(key).replace("_", "[-_]")
+    start = re.compile(rf"\s*\[*\s*[\"']?{name}[\"']?\s*[=.\]]")
+    for number, line in enumerate(text.splitlines(), start=1):
+        if start.match(line):
+            return f"{path}, line {number}"
+    return str(path)
+
+
+def _located(data: object, text: str, config: Path) -> str:
     """The data's path, taken from the folder of the config file."""
     if not isinstance(data, str) or not data:
-        raise SettingsError(f"{config}: data = {data!r} must be a path in quotes.")
+        where = _where(config, text, "data")
+        raise SettingsError(f"{where}: data = {data!r} must be a path in quotes.")
     return data if data == "-" else str(config.parent / data)
-
-
-def _reading(config: Path, key: str, value: Any) -> Any:
-    """A reading option as its kind; a number counts as the text that it is."""
-    kind = READING[key]
-    if kind is bool or isinstance(value, bool):
-        if kind is bool and isinstance(value, bool):
-            return value
-        must = "true or false" if kind is bool else "text"
-        raise SettingsError(f"{config}: {key} = {value!r} must be {must}.")
-    if kind is tuple:
-        return tuple(
-            str(part) for part in ([value] if isinstance(value, str) else value)
-        )
-    return str(value)
 
 
 def _written(value: Any) -> str:
@@ -111,5 +141,17 @@ def _written(value: Any) -> str:
     if isinstance(value, int | float):
         return repr(value)
     if isinstance(value, str):
-        return json.dumps(value, ensure_ascii=False)
+        return _quoted(value)
     return "[" + ", ".join(_written(part) for part in value) + "]"
+
+
+def _quoted(value: str) -> str:
+    """In quotes; JSON's escapes are TOML's too, which also wants one for DEL."""
+    quoted = json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+    try:
+        quoted.encode()
+    except UnicodeEncodeError:
+        raise SettingsError(
+            f"{ascii(value)} is not Unicode text, and cannot stand in a TOML file."
+        ) from None
+    return quoted

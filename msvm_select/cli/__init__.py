@@ -26,7 +26,7 @@ COMMANDS = (
 )
 EXIT_CODES = {
     0: "all is well",
-    1: "a failure while running",
+    1: "a failure while running, or a gate that the results do not pass",
     2: "the command line or a setting is not right",
     3: "the data cannot be used",
     4: "every cell failed",

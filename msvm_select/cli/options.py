@@ -180,6 +180,37 @@ SWEEP_OPTIONS = (
     setting("--jobs", type=int, help="Kernel settings at the same time. Default: 1."),
 )
 
+CHOOSING_OPTIONS = (
+    setting(
+        "--select",
+        metavar="RULE",
+        help="best (default), simplest of those that tie with it, or 1se: the simplest "
+        "within one standard error of it; the smoother kernel is the simpler, then the "
+        "smaller C.",
+    ),
+    setting(
+        "--fail-above",
+        metavar="X",
+        help="Exit 1 where the chosen cell's score is larger.",
+    ),
+    setting(
+        "--require-applicable/--no-require-applicable",
+        help="Exit 1 where the bound that is ranked by does not apply to the chosen "
+        "cell.",
+    ),
+    setting(
+        "--require-converged/--no-require-converged",
+        help="Exit 1 where a cell failed or did not converge.",
+    ),
+)
+EXTEND = setting(
+    "--extend",
+    type=int,
+    metavar="N",
+    help="Up to N times, widen the grid where the best value is on its edge, and sweep "
+    "the new cells. Default: 0.",
+)
+
 OUTPUT_OPTIONS = (
     setting("--top", type=int, metavar="N", help="Only the N best rows."),
     setting(
@@ -196,6 +227,13 @@ OUTPUT_OPTIONS = (
 def sweep_options(command: Command) -> Command:
     """The grid, the training, the scores."""
     for option in reversed(SWEEP_OPTIONS):
+        command = option(command)
+    return command
+
+
+def choosing_options(command: Command) -> Command:
+    """Which cell to take, and when not to be content with it."""
+    for option in reversed(CHOOSING_OPTIONS):
         command = option(command)
     return command
 

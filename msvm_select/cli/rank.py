@@ -2,24 +2,32 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 import click
 
-from msvm_select.cli.options import output_options
+from msvm_select.cli.gates import say_broken
+from msvm_select.cli.options import choosing_options, output_options, said
 from msvm_select.cli.streams import chosen_format, deliver
 from msvm_select.cli.talk import Talk
+
+if TYPE_CHECKING:
+    from msvm_select.report import Results
+
+DEFAULT_BY = "loo"
 
 
 @click.command("rank", short_help="Rank a result file by another criterion.")
 @click.argument("results", metavar="RESULTS")
-@click.option("--by", required=True, metavar="A", help="A criterion or a column.")
+@click.option(
+    "--by",
+    metavar="A",
+    help="A criterion or a column. Default: what a json file was ranked by, else loo.",
+)
+@choosing_options
 @output_options
 def command(
-    results: str,
-    by: str,
-    top: int | None,
-    format: str | None,
-    output: str | None,
-    quiet: bool,
+    results: str, by: str | None, output: str | None, quiet: bool, **options: Any
 ) -> None:
     """Rank a csv, tsv, json or ndjson file of results by another criterion.
 
@@ -27,16 +35,29 @@ def command(
     msvm-select rank ranked.csv --by train-errors
     msvm-select rank ranked.json --by gap --top 5 --format csv
     msvm-select rank ranked.csv --by sv-rate -o again.md
+    msvm-select rank ranked.csv --select 1se --fail-above 0.05
     msvm-select sweep data/iris.csv --format json | msvm-select rank - --by n_sv
     """
-    from msvm_select.report.edges import edge_notes
+    from msvm_select.report.choosing import chosen
     from msvm_select.report.reread import read_results
-    from msvm_select.settings import settings_from
+    from msvm_select.settings.checks import CHECKS
 
-    wanted = settings_from({"top": top, "format": format})
-    format = chosen_format(wanted.format, output)
-    ranked = read_results(results).ranked(by)
-    deliver(ranked, format, output, wanted.top)
-    talk = Talk(quiet)
-    for note in edge_notes(ranked):
+    wanted = {n: CHECKS[n](value, n) for n, value in said(options, CHECKS).items()}
+    format = chosen_format(wanted.get("format"), output)
+    ranked = _ranked(read_results(results), by)
+    found = chosen(ranked, wanted.get("select", "best"))
+    deliver(found, format, output, wanted.get("top"))
+    _conclude(found, Talk(quiet))
+    click.get_current_context().exit(1 if say_broken(found, wanted) else 0)
+
+
+def _ranked(results: Results, by: str | None) -> Results:
+    """By what was asked for, else by what the file was ranked by."""
+    return results.ranked(by or str(results.settings.get("rank_by", DEFAULT_BY)))
+
+
+def _conclude(results: Results, talk: Talk) -> None:
+    from msvm_select.report.edges import edge_notes
+
+    for note in edge_notes(results):
         talk.say(f"Warning: {note}")

@@ -6,7 +6,14 @@ from typing import Any
 
 import click
 
-from msvm_select.cli.options import data_options, output_options, said, sweep_options
+from msvm_select.cli.options import (
+    EXTEND,
+    choosing_options,
+    data_options,
+    output_options,
+    said,
+    sweep_options,
+)
 from msvm_select.cli.sweep import perform
 
 
@@ -14,6 +21,8 @@ from msvm_select.cli.sweep import perform
 @click.argument("config", metavar="CONFIG.toml")
 @click.option("--data", metavar="DATA", help="Another file than the one it names.")
 @sweep_options
+@EXTEND
+@choosing_options
 @data_options
 @output_options
 @click.option("--show-config", is_flag=True, help="Print what counts, as TOML.")

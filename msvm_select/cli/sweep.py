@@ -7,8 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from msvm_select.cli.gates import gated_exit_code
 from msvm_select.cli.interrupts import Interrupts
 from msvm_select.cli.options import (
+    EXTEND,
+    choosing_options,
     data_argument,
     data_options,
     output_options,
@@ -29,6 +32,8 @@ if TYPE_CHECKING:
 @click.command("sweep", short_help="Train and rank the cells of a grid.")
 @data_argument
 @sweep_options
+@EXTEND
+@choosing_options
 @data_options
 @output_options
 @click.option("--show-config", is_flag=True, help="Print what counts, as TOML.")
@@ -80,7 +85,7 @@ def perform(
         done = len(outcome.results.rows)
         click.echo(f"Interrupted: {done} of {talk.cells} cells are done.", err=True)
         click.get_current_context().exit(130)
-    click.get_current_context().exit(sweep_exit_code(outcome.results))
+    click.get_current_context().exit(gated_exit_code(outcome.results, vars(settings)))
 
 
 @dataclass(frozen=True)
@@ -138,14 +143,6 @@ def _warn_of_edges(results: Results, talk: Talk) -> None:
 
     for note in edge_notes(results):
         talk.say(f"Warning: {note}")
-
-
-def sweep_exit_code(results: Results) -> int:
-    """4 where every cell failed, 5 where some did or did not converge."""
-    troubled = len(results.rows) - results.count("ok")
-    if results.count("failed") == len(results.rows):
-        return 4
-    return 5 if troubled else 0
 
 
 def _config(data: str, reading: dict[str, Any], settings: Settings) -> str:

@@ -17,6 +17,7 @@ from typing import Any
 
 from msvm_select.errors import MsvmError, SettingsError
 from msvm_select.records import SCHEMA_VERSION, Row
+from msvm_select.report.choosing import choice_document
 from msvm_select.report.plain import LINE_FORMATS, Plain, finite
 from msvm_select.report.ranking import Results
 from msvm_select.report.terminal import table
@@ -58,14 +59,17 @@ def plain_row(row: Row, columns: Sequence[str]) -> dict[str, Plain]:
 
 
 def document(results: Results) -> dict[str, Any]:
-    """What a JSON file holds."""
-    return {
+    """What a JSON file holds; ``chosen``, where one was chosen, follows version 1."""
+    found = {
         "schema_version": SCHEMA_VERSION,
         "data": dict(results.data),
         "settings": dict(results.settings),
         "versions": dict(results.versions),
         "rows": [plain_row(row, results.columns) for row in results.rows],
     }
+    if results.choice is not None:
+        found["chosen"] = choice_document(results.choice, results.rank_by)
+    return found
 
 
 def write_whole(path: str | Path, content: str | bytes) -> None:

@@ -21,6 +21,8 @@ from msvm_select.suggest import did_you_mean, listed
 if TYPE_CHECKING:
     import pandas as pd
 
+    from msvm_select.report.choosing import Choice
+
 WORDS = ("rank", "kernel", "solver", "status", "status_reason", "loss")
 NUMBERS = tuple(name for name in (*COLUMNS, *EXTRA) if name not in WORDS)
 APPLICABLE = {
@@ -38,13 +40,14 @@ SCORES = (
 
 @dataclass(frozen=True)
 class Results:
-    """The ranked rows of a sweep with what they came from."""
+    """The ranked rows of a sweep with what they came from, and which one was chosen."""
 
     rows: tuple[Row, ...]
     rank_by: str
     data: Mapping[str, Any] = field(default_factory=dict)
     settings: Mapping[str, Any] = field(default_factory=dict)
     versions: Mapping[str, str] = field(default_factory=dict)
+    choice: Choice | None = None
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -61,6 +64,17 @@ class Results:
         first = self.rows[0] if self.rows else None
         return first if first and _standing(first, column) == 0 else None
 
+    @property
+    def chosen(self) -> Row | None:
+        """The row that was chosen; the best one, where nothing else was asked for."""
+        return self.best if self.choice is None else self.choice.row
+
+    @property
+    def counting(self) -> tuple[Row, ...]:
+        """The rows that may be chosen: trained, with a score that counts."""
+        column = ranking_column(self.rank_by)
+        return tuple(row for row in self.rows if _standing(row, column) == 0)
+
     def count(self, status: str) -> int:
         """How many rows are ``ok``, ``not_converged`` or ``failed``."""
         return sum(row.status == status for row in self.rows)
@@ -74,7 +88,7 @@ class Results:
                 f"No row has a value for {by!r}: it was not asked for in the sweep. "
                 f"There are {listed(filled)}; sweep again with --criteria {by}."
             )
-        return replace(self, rows=rank(self.rows, by), rank_by=by)
+        return replace(self, rows=rank(self.rows, by), rank_by=by, choice=None)
 
     def head(self, top: int | None) -> Results:
         """The ``top`` best rows only."""
@@ -107,7 +121,7 @@ def rank(rows: Iterable[Row], by: str) -> tuple[Row, ...]:
     def place(row: Row) -> tuple[Any, ...]:
         value = _value(row, column)
         score = math.inf if value is None else value
-        return _standing(row, column), score, row.C, _roughness(row), row.solver
+        return _standing(row, column), score, row.C, roughness(row), row.solver
 
     ordered = sorted(rows, key=place)
     return tuple(replace(row, rank=1 + i) for i, row in enumerate(ordered))
@@ -128,8 +142,8 @@ def _value(row: Row, column: str) -> float | None:
     return None if value is None or math.isnan(value) else value
 
 
-def _roughness(row: Row) -> tuple[float, ...]:
-    """The kernel's own order; a kernel that is not known here comes last."""
+def roughness(row: Row) -> tuple[float, ...]:
+    """The kernel's own order, smooth first; one that is not known here comes last."""
     if row.kernel not in KERNELS:
         return (math.inf,)
     given = {"gamma": row.gamma, "degree": row.degree, "coef0": row.coef0}

@@ -14,6 +14,7 @@ from typing import Any, get_args, get_type_hints
 
 from msvm_select.errors import DataError
 from msvm_select.records import COLUMNS, EXTRA, SCHEMA_VERSION, Row
+from msvm_select.report.choosing import Choice
 from msvm_select.report.formats import format_of
 from msvm_select.report.ranking import Results
 from msvm_select.suggest import did_you_mean
@@ -71,9 +72,35 @@ def _document(name: str, text: str) -> Results:
             f"{name} has schema_version {found.get('schema_version')!r}; this program "
             f"reads {SCHEMA_VERSION}."
         )
-    about = [dict(found.get(key) or {}) for key in ("data", "settings", "versions")]
+    data, settings, versions = (
+        dict(found.get(key) or {}) for key in ("data", "settings", "versions")
+    )
     places = ((f"{name}, row {i}", row) for i, row in enumerate(rows, 1))
-    return Results(tuple(_rows(name, places)), "", *about)
+    read = tuple(_rows(name, places))
+    choice = _choice(name, found["chosen"], read) if "chosen" in found else None
+    return Results(read, "", data, settings, versions, choice)
+
+
+def _choice(name: str, found: Any, rows: tuple[Row, ...]) -> Choice:
+    """The choice that the file tells of; its row, which the file may have left out."""
+    place = f"{name}, chosen"
+    if not isinstance(found, dict) or type(found.get("rank")) is not int:
+        raise DataError(f"{place}: this does not say which row was chosen.")
+    told = _row(place, {key: found[key] for key in found if key in COLUMNS})
+    return Choice(
+        rule=str(found.get("select", "best")),
+        row=next((row for row in rows if row.rank == told.rank), told),
+        tied=_number(place, found, "tied", 1),
+        eligible=_number(place, found, "eligible", 1),
+        limit=_number(place, found, "limit", math.inf),
+    )
+
+
+def _number(place: str, found: dict[str, Any], name: str, otherwise: Any) -> Any:
+    value = found.get(name, otherwise)
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise DataError(f"{place}, {name!r}: {value!r} is no number.")
+    return value
 
 
 def _json(place: str, text: str) -> Any:

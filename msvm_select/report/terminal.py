@@ -11,33 +11,64 @@ MEASURES = ("train_errors", "n_sv", "gap", "n_bounded", "b_unique", "seconds")
 
 
 def summary(results: Results) -> str:
-    """One line: the best cell and its score, or that there is none."""
-    best = results.best
+    """The best cell, its score and how many tie; a second line, if another is chosen.
+
+    Or that there is none.
+    """
+    best, choice = results.best, results.choice
     if best is None:
         return f"No cell has a score by {results.rank_by} that counts."
-    column = ranking_column(results.rank_by)
+    line = f"Best by {results.rank_by}: {_scored(results, best)}"
+    if choice is None:
+        return line
+    if choice.tied > 1:
+        line += f"; {choice.tied} cells tie"
+    if choice.rule == "best":
+        return line
+    found = _scored(results, choice.row)
+    return f"{line}\nChosen by {choice.rule}: {found}; {_reason(results)}"
+
+
+def cell_name(row: Row) -> str:
+    """``rbf gamma=0.5 C=8``, for a person."""
     where = [
-        f"{c}={_shown(best, c)}"
+        f"{c}={_shown(row, c)}"
         for c in ("gamma", "degree", "coef0", "C")
-        if getattr(best, c) is not None
+        if getattr(row, c) is not None
     ]
-    score = f"{column} = {_shown(best, column)}"
-    return f"Best by {results.rank_by}: {best.kernel} {' '.join(where)} ({score})"
+    return " ".join([row.kernel, *where])
+
+
+def _scored(results: Results, row: Row) -> str:
+    column = ranking_column(results.rank_by)
+    return f"{cell_name(row)} ({column} = {_shown(row, column)})"
+
+
+def _reason(results: Results) -> str:
+    """Why the chosen cell and not the best one."""
+    choice = results.choice
+    assert choice is not None
+    if choice.rule == "simplest":
+        return f"rank {choice.row.rank}, the simplest of {choice.tied} that tie"
+    return (
+        f"rank {choice.row.rank}, the simplest of {choice.eligible} within one "
+        f"standard error (up to {choice.limit:.4g})"
+    )
 
 
 def table(results: Results, width: int = 80, colour: bool = False) -> str:
-    """The columns that matter most and fit ``width``, rounded, the best row marked."""
+    """The columns that matter most and fit ``width``, rounded; the choice marked."""
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
-    columns = _fitting(results, width)
+    columns, chosen = _fitting(results, width), results.chosen
     grid = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
     for column in columns:
         left = column in ("kernel", "status", "status_reason")
         grid.add_column(column, justify="left" if left else "right", no_wrap=True)
     for row in results.rows:
-        marked = row is results.best
+        marked = chosen is not None and row.rank == chosen.rank
         grid.add_row(
             *(_shown(row, column, marked) for column in columns),
             style="bold green" if marked else None,
@@ -99,12 +130,25 @@ def _shown(row: Row, column: str, marked: bool = False) -> str:
 
 def _notes(results: Results) -> list[str]:
     """What was ranked by what, and each trouble once with the number of its cells."""
-    kernels = ", ".join(dict.fromkeys(row.kernel for row in results.rows))
-    best = f"\n* best by {results.rank_by} (kernel {kernels})"
-    notes = [best] if results.best else []
+    notes = [f"\n{_legend(results)}"] if results.best else []
     troubles: dict[str, int] = {}
     for row in results.rows:
         if row.status_reason:
             text = f"{row.status}: {row.status_reason}"
             troubles[text] = troubles.get(text, 0) + 1
     return notes + [f"{count} x {text}" for text, count in troubles.items()]
+
+
+def _legend(results: Results) -> str:
+    """What the mark stands for, and how many cells tie."""
+    kernels = ", ".join(dict.fromkeys(row.kernel for row in results.rows))
+    choice = results.choice
+    if choice is None or choice.rule == "best":
+        tied = f"; {choice.tied} cells tie" if choice and choice.tied > 1 else ""
+        return f"* best by {results.rank_by} (kernel {kernels}){tied}"
+    shown = any(row.rank == choice.row.rank for row in results.rows)
+    which = "" if shown else f", not shown: {cell_name(choice.row)}"
+    return (
+        f"* chosen by {choice.rule} of the ranking by {results.rank_by} (kernel "
+        f"{kernels}){which}"
+    )

@@ -15,6 +15,7 @@ from msvm_select.criteria.flow_constant import (
     by_water_level,
     least_flow,
 )
+from msvm_select.criteria.nearest_flow import Arcs, nearest_flow
 from msvm_select.criteria.radius_margin import RadiusMarginBound, radius_margin_terms
 from msvm_select.criteria.radius_margin_count import RadiusMarginCount, count_removable
 from msvm_select.kernels import Linear, Polynomial, Rbf
@@ -160,6 +161,41 @@ def test_reference_figures_where_alpha_is_not_unique():
     assert f"{terms.S2:.4g}" == "700.5"
     assert left.errors == 10
     assert 10 <= count_removable(terms).count <= 15
+
+
+# The programs of B*
+
+
+def whole_program(arcs, p, t, cap):
+    """min || Phi(x_p) t - sum_a u_a Phi(x_a) d_a ||^2 over all arcs, by clarabel."""
+    d, k = arcs.directions, arcs.K[arcs.place[p]]
+    H = arcs.K[np.ix_(arcs.at, arcs.at)] * (d @ d.T)
+    cross = k[arcs.at] * (d @ t)
+    u = qpsolvers.solve_qp(
+        sp.csc_matrix(2.0 * H), -2.0 * cross, A=sp.csc_matrix(d.T[1:]), b=t[1:],
+        lb=np.zeros(cap.size), ub=np.minimum(cap, 1e3), solver="clarabel",
+        tol_gap_rel=1e-12, tol_gap_abs=1e-14,
+    )  # fmt: skip
+    return float(u @ H @ u - 2.0 * cross @ u + k[arcs.place[p]] * (t @ t))
+
+
+@pytest.mark.parametrize("name", ["iris", "wine", "glass"])
+def test_a_program_over_a_few_arcs_is_the_whole_one(name):
+    """N_p and V_pn, begun anywhere, are the optima over all arcs."""
+    s = trained(*table(name), Rbf(1.0 if name == "iris" else 0.5), 1e3)
+    arcs, Q, used = Arcs(s), s.dual.Q, None
+    for p in np.unique(arcs.rows)[:: 9 if name == "iris" else 40]:
+        own, y = arcs.rows == p, s.dual.y[p]
+        size = arcs.alpha[own].sum()
+        back = -arcs.alpha[own] @ arcs.directions[own] / size
+        caps = np.where(own, 0.0, np.minimum(arcs.alpha / size, Q**0.5))
+        on = np.eye(Q)[y] - np.eye(Q)[(y + 1) % Q]
+        for t, cap in ((back, caps), (on, np.where(own, 0.0, np.inf))):
+            flow = nearest_flow(arcs, p, t, cap, 0.0, used)
+            assert flow.square == pytest.approx(whole_program(arcs, p, t, cap), 1e-7)
+            early = nearest_flow(arcs, p, t, cap, 1.01 * flow.square)
+            assert flow.square * (1.0 - 1e-8) <= early.square <= 1.01 * flow.square
+            used = flow.used
 
 
 # K against the programs as the paper has them

@@ -19,7 +19,7 @@ from msvm_select.errors import SolverError
 from msvm_select.records import Floats
 
 MOST_ROUNDS = 100
-EXACT = 1e-12  # of the gap and of the balance
+EXACT = 1e-10  # of the gap and of the balance
 GOOD = 1e-9  # what is taken where rounding allows no more
 STAY = 0.995  # of the way to the next bound
 RIDGE = 1e-14
@@ -28,17 +28,25 @@ FLOOR = 1e-30  # of a distance to a bound that rounding has eaten
 FIXED = 1e-13  # a box narrower than this part of the largest x is a point
 
 
+@dataclass(frozen=True, eq=False)
+class Optimum:
+    """x (n,) and the prices nu (q,) of the balance: H x + c + A nu is no slope down."""
+
+    x: Floats
+    nu: Floats
+
+
 def minimise(
     H: Floats, c: Floats, A: Floats, r: Floats, lo: Floats, hi: Floats
-) -> Floats:
-    """x (n,), which must exist; SolverError where it is not found.
+) -> Optimum:
+    """The optimum, which must exist; SolverError where it is not found.
 
     H (n, n), c (n,), A (n, q), r (q,); bounds may be infinite on one side.
     """
     ends = np.concatenate([lo, hi])
     size = float(np.abs(ends[np.isfinite(ends)]).max(initial=0.0))
     moving = hi - lo > FIXED * size
-    x = np.where(np.isfinite(lo), lo, hi)
+    x, nu = np.where(np.isfinite(lo), lo, hi), np.zeros(r.size)
     if moving.any():
         x[moving] = 0.0
         free = np.flatnonzero(moving)
@@ -46,8 +54,8 @@ def minimise(
             H[np.ix_(free, free)], (c + H @ x)[free], A[free], r - A.T @ x,
             lo[free], hi[free],
         )  # fmt: skip
-        x[free] = inner.solved()
-    return x
+        x[free], nu = inner.solved()
+    return Optimum(x, nu)
 
 
 @dataclass(eq=False)
@@ -82,9 +90,9 @@ class _Interior:
         above = np.where(self.has_high, self.hi - self.x, 1.0)
         return np.maximum(below, FLOOR), np.maximum(above, FLOOR)
 
-    def solved(self) -> Floats:
-        """Round after round; the best x seen."""
-        best, reached = self.x, np.inf
+    def solved(self) -> tuple[Floats, Floats]:
+        """Round after round; the best x and nu seen."""
+        best, reached = (self.x, self.nu), np.inf
         for _ in range(MOST_ROUNDS):
             Hx = self.H @ self.x
             dual = Hx + self.c + self.A @ self.nu - self.low + self.high
@@ -93,7 +101,7 @@ class _Interior:
             gap = float(below @ self.low + above @ self.high)
             left = self._left(Hx, dual, off, gap)
             if left < reached:
-                best, reached = self.x, left
+                best, reached = (self.x, self.nu), left
             if left <= EXACT or not np.isfinite(left):
                 break
             if not self._advance(dual, off, below, above, gap / self.count):

@@ -144,7 +144,6 @@ def least_flow(F: Floats, alpha: Floats, own: int) -> Floats:
     balance = (np.eye(Q)[tails] - into)[:, 1:]
     H = 2.0 * into @ into.T
     f = np.zeros((Q, Q))
-    f[tails, heads] = s * minimise(
-        H, np.zeros(lo.size), balance, np.zeros(Q - 1), lo, hi
-    )
+    found = minimise(H, np.zeros(lo.size), balance, np.zeros(Q - 1), lo, hi)
+    f[tails, heads] = s * found.x
     return f

@@ -21,13 +21,14 @@ statement on the biases or on K is needed.  It takes programs in as many variabl
 there are arcs (pairs i, k with alpha_ik > 0); most are spared by cheaper bounds,
 
     N_p <= M_p D^2,
-    V_pn <= 2 min_j ||Phi(x_p) - Phi(x_j)||^2  over the j with y_j = y_p, alpha_jn > 0.
+    V_pn <= 2 min_j ||Phi(x_p) - Phi(x_j)||^2  over the j with y_j = y_p, alpha_jn > 0,
 
-Beyond 1,500 arcs what these do not decide is counted, which keeps B* a bound.
+and each of the others begins at the arcs that the last one of its kind used.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -35,16 +36,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from msvm_select.bias import centre
-from msvm_select.criteria.base import Cell, Criterion, Score
-from msvm_select.criteria.box_qp import minimise
+from msvm_select.criteria.base import Cell, Criterion, Score, quiet
+from msvm_select.criteria.nearest_flow import Arcs, nearest_flow
 from msvm_select.criteria.radius_margin import RadiusMargin, radius_margin_terms
-from msvm_select.records import Floats, Gram, Ints
+from msvm_select.records import Floats, Ints
 from msvm_select.solution import Solution
 
 Mask = NDArray[np.bool_]
 
-MOST_ARCS = 1500
-MARGIN = 1e-6  # of N_p V_pn: what is nearer to 1 is counted
+SURE = 1.0 - 1e-6  # of N_p V_pn: what is not below is counted
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,18 +64,21 @@ class Counted:
         return int(self.samples.size)
 
 
-def count_removable(terms: RadiusMargin) -> Counted:
-    """B* of a machine whose bound applies."""
-    arcs = _Arcs(terms)
+def count_removable(
+    terms: RadiusMargin, tell: Callable[[int, int], None] = quiet
+) -> Counted:
+    """B* of a machine whose bound applies; ``tell`` hears of the support vectors."""
+    judge = _Judge(terms)
     samples, bridges = [], 0
-    for p in terms.flow.rows:
-        found = arcs.judged(int(p))
+    for done, p in enumerate(terms.flow.rows):
+        tell(done, terms.flow.rows.size)
+        found = judge.judged(int(p))
         bridges += found == BRIDGE
         if found != SAFE:
             samples.append(int(p))
     idle = lost_idle(terms.solution)
     counted = np.sort(np.array([*samples, *idle], np.int64))
-    return Counted(counted, bridges, idle.size, arcs.programs)
+    return Counted(counted, bridges, idle.size, judge.programs)
 
 
 def lost_idle(solution: Solution) -> Ints:
@@ -98,56 +101,40 @@ def lost_idle(solution: Solution) -> Ints:
 SAFE, POSSIBLE, BRIDGE = range(3)
 
 
-class _Arcs:
-    """The arcs y_i -> k with alpha_ik > 0, and H between them."""
+class _Judge:
+    """Says of each support vector whether it could be an error of leave-one-out."""
 
     def __init__(self, terms: RadiusMargin) -> None:
-        solution = terms.solution
-        self.gram, self.y, self.Q = solution.dual.gram, solution.dual.y, solution.dual.Q
-        self.rows, self.heads = np.nonzero(solution.alpha > 0.0)
-        self.tails = self.y[self.rows]
-        self.alpha = solution.alpha[self.rows, self.heads]
+        self.arcs = Arcs(terms.solution)
+        self.y, self.Q = terms.solution.dual.y, terms.solution.dual.Q
         most = terms.flow.M * terms.diameter**2
         self.most = dict(zip(terms.flow.rows.tolist(), most.tolist(), strict=True))
-        eye = np.eye(self.Q)
-        self.directions = eye[self.tails] - eye[self.heads]
-        self.small = self.rows.size <= MOST_ARCS
+        self.used: dict[tuple[int, ...], Mask] = {}
         self.programs = 0
-        if self.small:
-            support, at = np.unique(self.rows, return_inverse=True)
-            K = _block(self.gram, support, support)[np.ix_(at, at)]
-            self.H = K * (self.directions @ self.directions.T)
-            self.balance = self.directions[:, 1:]
 
     def judged(self, p: int) -> int:
         """Whether p could be an error of leave-one-out."""
-        others = self.rows != p
+        others = self.arcs.rows != p
         against = np.delete(np.arange(self.Q), self.y[p])
         if not self._reached(others, int(self.y[p]))[against].all():
             return BRIDGE
         near = self._nearest(p, others)
+        farthest = float(near[against].max())
         most = self.most[p]
-        if self._below(most, float(near[against].max())):
-            return SAFE
-        if not self.small:
-            return POSSIBLE
-        most = min(most, self._removal(p))
+        if most * farthest >= SURE:
+            most = min(most, self._removal(p, others, SURE / farthest))
         for n in against[np.argsort(-near[against])]:
-            if self._below(most, float(near[n])):
-                continue
-            if not self._below(most, self._return(p, int(n), others)):
+            if (
+                most * near[n] >= SURE
+                and most * self._return(p, int(n), others, SURE / most) >= SURE
+            ):
                 return POSSIBLE
         return SAFE
-
-    @staticmethod
-    def _below(N: float, V: float) -> bool:
-        """Whether N V < 1 for certain."""
-        return N * V < 1.0 - MARGIN
 
     def _reached(self, others: Mask, start: int) -> Mask:
         """Which classes a chain of the other arcs leads to."""
         step = np.zeros((self.Q, self.Q), np.bool_)
-        step[self.tails[others], self.heads[others]] = True
+        step[self.arcs.tails[others], self.arcs.heads[others]] = True
         reached = np.zeros(self.Q, np.bool_)
         reached[start] = True
         for _ in range(self.Q):
@@ -156,54 +143,39 @@ class _Arcs:
 
     def _nearest(self, p: int, others: Mask) -> Floats:
         """(Q,) 2 min_j ||Phi(x_p) - Phi(x_j)||^2 over the arcs y_p -> n of others."""
-        same = np.flatnonzero(others & (self.tails == self.y[p]))
-        j, diagonal = self.rows[same], self.gram.diagonal
-        k = _block(self.gram, np.array([p]), j)[0]
+        same = np.flatnonzero(others & (self.arcs.tails == self.y[p]))
         near = np.full(self.Q, np.inf)
-        np.minimum.at(
-            near, self.heads[same], 2.0 * (diagonal[p] + diagonal[j] - 2.0 * k)
-        )
+        squares = 2.0 * self.arcs.squared_distances(p)[same]
+        np.minimum.at(near, self.arcs.heads[same], squares)
         return near
 
-    def _removal(self, p: int) -> float:
-        """N_p."""
-        hi = self.alpha
-        lo = np.where(self.rows == p, hi, 0.0)
-        scale = float(hi[self.rows == p].sum())
-        cap = np.maximum(lo / scale, np.minimum(hi / scale, np.sqrt(self.Q)))
-        return scale**2 * self._least(lo / scale, cap, np.zeros(self.Q))
+    def _removal(self, p: int, others: Mask, enough: float) -> float:
+        """N_p: what the others give back of alpha_p, as near to x_p as they can.
 
-    def _return(self, p: int, n: int, others: Mask) -> float:
-        """V_pn: v = -u with u >= 0, so that A'(e_pn - u) = 0."""
-        arc = np.eye(self.Q)[self.y[p]] - np.eye(self.Q)[n]
-        lo = np.zeros(self.rows.size)
-        hi = np.where(others, np.inf, 0.0)
-        support = self.rows
-        k = _block(self.gram, np.array([p]), np.unique(support))[0]
-        at = np.searchsorted(np.unique(support), support)
-        cross = k[at] * (self.directions @ arc)
-        return self._least(lo, hi, arc, cross, 2.0 * float(self.gram.diagonal[p]))
+        No arc carries more than sqrt(Q) times the sum of alpha_p; where that is not so
+        the cap still leaves an upper bound.
+        """
+        own = ~others
+        t = -self.arcs.alpha[own] @ self.arcs.directions[own]
+        size = float(self.arcs.alpha[own].sum())
+        cap = np.where(others, np.minimum(self.arcs.alpha / size, np.sqrt(self.Q)), 0.0)
+        square = self._least(p, t / size, cap, enough / size**2, (int(self.y[p]),))
+        return size**2 * square
+
+    def _return(self, p: int, n: int, others: Mask, enough: float) -> float:
+        """V_pn: v = e_pn - u, u >= 0 a flow of the others from y_p to n."""
+        t = np.eye(self.Q)[self.y[p]] - np.eye(self.Q)[n]
+        cap = np.where(others, np.inf, 0.0)
+        return self._least(p, t, cap, enough, (int(self.y[p]), n))
 
     def _least(
-        self,
-        lo: Floats,
-        hi: Floats,
-        balance: Floats,
-        cross: Floats | None = None,
-        constant: float = 0.0,
+        self, p: int, t: Floats, cap: Floats, enough: float, kind: tuple[int, ...]
     ) -> float:
-        """min  u'Hu - 2 cross'u + constant  with A'u = balance."""
+        """A program, begun at the arcs that the last one of its kind used."""
         self.programs += 1
-        c = np.zeros(lo.size) if cross is None else -2.0 * cross
-        u = minimise(2.0 * self.H, c, self.balance, balance[1:], lo, hi)
-        return float(u @ self.H @ u + c @ u) + constant
-
-
-def _block(gram: Gram, rows: Ints, columns: Ints) -> Floats:
-    """K between some samples and others."""
-    if gram.factor is not None:
-        return np.asarray(gram.factor[rows] @ gram.factor[columns].T)
-    return np.asarray(gram.matrix[np.ix_(rows, columns)])
+        flow = nearest_flow(self.arcs, p, t, cap, enough, self.used.get(kind))
+        self.used[kind] = flow.used
+        return flow.square
 
 
 @dataclass(frozen=True, eq=False)
@@ -234,6 +206,6 @@ class RadiusMarginCount(Criterion):
         same = last.terms is not None and last.terms.solution.tau is cell.solution.tau
         count = last.count if same else None
         if count is None:
-            count = count_removable(terms).count
+            count = count_removable(terms, cell.tell).count
         found = {self.column: count, "radius_margin_applicable": True}
         return Score(found, Carried(terms, count))

@@ -144,13 +144,13 @@ def test_the_stopwatch_hears_every_scoring() -> None:
 
 def test_all_criteria_of_the_loss_are_compared() -> None:
     """loo first, and always; --criteria names some of the others."""
-    every = with_the_truth({})["criteria"]
+    every = with_the_truth({})
     assert every[0] == "loo"
     assert set(every) == set(CRITERIA)
-    quadratic = with_the_truth({"loss": "l2"})["criteria"]
+    quadratic = with_the_truth({"loss": "l2"})
     assert set(every) - set(quadratic) == {"radius-margin-l1"}
-    assert with_the_truth({"criteria": "cv:3,loo"})["criteria"] == ("loo", "cv:3")
-    assert with_the_truth({"criteria": "span"})["criteria"] == ("loo", "span")
+    assert with_the_truth({"criteria": ("cv:3", "loo")}) == ("loo", "cv:3")
+    assert with_the_truth({"criteria": ("span",)}) == ("loo", "span")
 
 
 def test_the_command_compares_all_on_iris() -> None:

@@ -84,7 +84,8 @@ class Group(click.Group):
         except MsvmError as error:
             if (ctx.obj or {}).get("debug"):
                 traceback.print_exc()
-            click.echo(f"Error: {error}", err=True)
+            for line in (f"Error: {error}", *getattr(error, "__notes__", ())):
+                click.echo(line, err=True)
             ctx.exit(exit_code(error))
         except KeyboardInterrupt:
             click.echo("Interrupted.", err=True)

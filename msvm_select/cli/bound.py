@@ -6,15 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from msvm_select.cli.chosen import chosen_reading, chosen_settings, read
+from msvm_select.cli.data_options import data_argument, data_options
 from msvm_select.cli.fit import DEFAULT_C, settings_options
-from msvm_select.cli.options import (
-    CONSTANTS,
-    data_argument,
-    data_options,
-    read,
-    said,
-    setting,
-)
+from msvm_select.cli.options import CONSTANTS, setting
 from msvm_select.cli.streams import chosen_format
 from msvm_select.cli.talk import Talk
 
@@ -35,7 +30,7 @@ def constants_options(command: Any) -> Any:
 @data_argument
 @settings_options
 @constants_options
-@setting("--jobs", type=int, help="Samples at the same time. Default: 1.")
+@setting("--jobs", help="Samples at the same time. Default: 1.")
 @data_options
 @click.option("--explain", is_flag=True, help="In a table, each number's formula.")
 @setting(
@@ -61,12 +56,9 @@ def command(
     that it comes from; the other formats always have both. Exit 5, with nothing shown,
     when the training did not converge.
     """
-    from msvm_select.settings import SETTING_NAMES, settings_from
-    from msvm_select.settings.config import READING
-
-    settings = settings_from({"C": DEFAULT_C, **said(options, SETTING_NAMES)})
+    settings = chosen_settings(options, C=DEFAULT_C)
     format = chosen_format(settings.format, output)
-    reading = {name: v for name, v in said(options, READING).items() if v}
+    reading = chosen_reading(options)
     with Talk(quiet) as talk:
         report = _bounded(read(data, **reading), settings, talk)
     text = report.render(format, explain)

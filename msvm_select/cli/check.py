@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from msvm_select.cli.options import data_argument, data_options, read
+from msvm_select.cli.chosen import chosen_reading, read
+from msvm_select.cli.data_options import data_argument, data_options
 from msvm_select.errors import DataError
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ HEADINGS = ("column", "min", "max", "mean", "sd", "missing")
     show_default=True,
     help="For people or for programs.",
 )
-def command(data: str, form: str, **reading: Any) -> None:
+def command(data: str, form: str, **options: Any) -> None:
     """Read DATA and report what is in it: classes, ranges, missing and repeated values.
 
     Exit 0 when DATA can be trained on (whatever the warnings), 3 when it cannot; then
@@ -39,7 +40,7 @@ def command(data: str, form: str, **reading: Any) -> None:
     from msvm_select.dataset.describe import describe
 
     try:
-        description = describe(read(data, **reading))
+        description = describe(read(data, **chosen_reading(options)))
     except DataError as error:
         if form == "json":
             problems = getattr(error, "problems", (str(error),))

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from msvm_select.cli.options import (
-    RANK_BY,
-    SWEEP_OPTIONS,
-    data_argument,
-    data_options,
-    read,
-    said,
-    setting,
-)
+from msvm_select.cli.chosen import chosen_reading, read, setting_layers
+from msvm_select.cli.data_options import data_argument, data_options
+from msvm_select.cli.options import RANK_BY, SWEEP_OPTIONS, setting
 from msvm_select.cli.streams import chosen_format
 from msvm_select.cli.talk import Talk
 
@@ -59,13 +54,14 @@ def command(data: str, output: str | None, quiet: bool, **options: Any) -> None:
     from msvm_select.cli.gates import gated_exit_code
     from msvm_select.cli.sweep import swept
     from msvm_select.report.compare import Comparison
-    from msvm_select.settings import SETTING_NAMES, settings_from
-    from msvm_select.settings.config import READING
+    from msvm_select.settings import Layer, checked_values, settings_of
     from msvm_select.sweep.timing import Stopwatch
 
-    settings = settings_from(with_the_truth(said(options, SETTING_NAMES)))
+    layers = setting_layers(options)
+    truth = {"criteria": with_the_truth(checked_values(layers))}
+    settings = settings_of([*layers, Layer(truth)])
     format = chosen_format(settings.format, output)
-    reading = {name: v for name, v in said(options, READING).items() if v}
+    reading = chosen_reading(options)
     talk = Talk(quiet)
     watch = Stopwatch(talk)
     outcome = swept(read(data, **reading), settings, talk, watch)
@@ -79,16 +75,13 @@ def command(data: str, output: str | None, quiet: bool, **options: Any) -> None:
     click.get_current_context().exit(gated_exit_code(outcome.results, {}))
 
 
-def with_the_truth(values: dict[str, Any]) -> dict[str, Any]:
+def with_the_truth(asked: Mapping[str, Any]) -> tuple[str, ...]:
     """Exact leave-one-out first; without --criteria, all that the loss allows."""
     from msvm_select.criteria import CRITERIA
-    from msvm_select.settings.values import texts
 
-    loss = values.get("loss", "l1")
-    asked = values.get("criteria")
+    loss = asked.get("loss", "l1")
     every = [name for name, kind in CRITERIA.items() if loss in kind.losses]
-    chosen = every if asked is None else texts(asked, "criteria")
-    return {**values, "criteria": tuple(dict.fromkeys([TRUTH, *chosen]))}
+    return tuple(dict.fromkeys([TRUTH, *asked.get("criteria", every)]))
 
 
 def _deliver(

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from msvm_select.cli.chosen import chosen_values
 from msvm_select.cli.options import setting
 from msvm_select.cli.streams import chosen_format
 from msvm_select.cli.talk import Talk
@@ -76,7 +77,7 @@ def command(
     from msvm_select.experiment.report import render
     from msvm_select.experiment.three_gaussians import experiment_settings
 
-    settings = experiment_settings(C, format)
+    settings = experiment_settings(**chosen_values({"C": C, "format": format}))
     if output is not None:
         _check(output)
     seeds = range(seed, seed + sets)

@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from msvm_select.cli.options import data_argument, data_options, read, said, setting
+from msvm_select.cli.chosen import chosen_reading, chosen_settings, read
+from msvm_select.cli.data_options import data_argument, data_options
+from msvm_select.cli.options import setting
 from msvm_select.cli.talk import Talk
 
 if TYPE_CHECKING:
@@ -74,12 +76,10 @@ def command(data: str, output: str, quiet: bool, **options: Any) -> None:
     """
     from msvm_select.model import fit_settings
     from msvm_select.model.file import check_model_path
-    from msvm_select.settings import SETTING_NAMES, settings_from
-    from msvm_select.settings.config import READING
 
-    settings = settings_from({"C": DEFAULT_C, **said(options, SETTING_NAMES)})
+    settings = chosen_settings(options, C=DEFAULT_C)
     check_model_path(output)
-    reading = {name: v for name, v in said(options, READING).items() if v}
+    reading = chosen_reading(options)
     dataset = read(data, **reading)
     with Talk(quiet) as talk:
         for note in dataset.notes:

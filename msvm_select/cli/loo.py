@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from msvm_select.cli.chosen import chosen_reading, chosen_settings, read
+from msvm_select.cli.data_options import data_argument, data_options
 from msvm_select.cli.fit import DEFAULT_C, settings_options
-from msvm_select.cli.options import data_argument, data_options, read, said, setting
+from msvm_select.cli.options import setting
 from msvm_select.cli.streams import chosen_format
 from msvm_select.cli.talk import Talk
 
@@ -20,7 +22,7 @@ if TYPE_CHECKING:
 @click.command("loo", short_help="Judge every sample without itself.")
 @data_argument
 @settings_options
-@setting("--jobs", type=int, help="Samples at the same time. Default: 1.")
+@setting("--jobs", help="Samples at the same time. Default: 1.")
 @data_options
 @click.option("--all", "every", is_flag=True, help="In a table, the right ones too.")
 @setting(
@@ -47,12 +49,9 @@ def command(
     formats have every sample, json has all of it. Exit 5, with nothing shown, when the
     training did not converge.
     """
-    from msvm_select.settings import SETTING_NAMES, settings_from
-    from msvm_select.settings.config import READING
-
-    settings = settings_from({"C": DEFAULT_C, **said(options, SETTING_NAMES)})
+    settings = chosen_settings(options, C=DEFAULT_C)
     format = chosen_format(settings.format, output)
-    reading = {name: v for name, v in said(options, READING).items() if v}
+    reading = chosen_reading(options)
     with Talk(quiet) as talk:
         report = _judged(read(data, **reading), settings, talk)
     _deliver(report, format, every, output)

@@ -6,8 +6,10 @@ from typing import Any
 
 import click
 
+from msvm_select.cli.chosen import chosen_reading, chosen_settings, read
+from msvm_select.cli.data_options import data_argument, data_options
 from msvm_select.cli.fit import DEFAULT_C, settings_options
-from msvm_select.cli.options import data_argument, data_options, read, said, setting
+from msvm_select.cli.options import setting
 from msvm_select.cli.streams import chosen_format
 from msvm_select.cli.talk import Talk
 
@@ -39,12 +41,10 @@ def command(data: str, output: str | None, quiet: bool, **options: Any) -> None:
     from msvm_select.model import train_cell
     from msvm_select.model.margins import margins
     from msvm_select.report.formats import write_whole
-    from msvm_select.settings import SETTING_NAMES, settings_from
-    from msvm_select.settings.config import READING
 
-    settings = settings_from({"C": DEFAULT_C, **said(options, SETTING_NAMES)})
+    settings = chosen_settings(options, C=DEFAULT_C)
     format = chosen_format(settings.format, output)
-    reading = {name: v for name, v in said(options, READING).items() if v}
+    reading = chosen_reading(options)
     dataset = read(data, **reading)
     with Talk(quiet) as talk:
         for note in dataset.notes:

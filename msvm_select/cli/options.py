@@ -2,115 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 import click
 
-if TYPE_CHECKING:
-    from msvm_select.dataset import ReadOptions
-    from msvm_select.records import Dataset
-
 Command = TypeVar("Command", bound=Callable[..., Any])
-
-# A default of None (or nothing) means "not said on the line": a settings file may
-# then have its say, and ReadOptions has the last default.
-DATA_OPTIONS: tuple[Callable[[Any], Any], ...] = (
-    click.option(
-        "--target",
-        metavar="NAME|INDEX",
-        help="The class column, by name or number (1-based, -1 is the last). Default: "
-        "the one named class, target, label or y, else the last.",
-    ),
-    click.option(
-        "--delimiter",
-        metavar="CHAR",
-        help="The field separator, also as tab, comma, semicolon. Default: whichever "
-        "of these three the first lines show.",
-    ),
-    click.option("--encoding", help="The text encoding. Default: utf-8."),
-    click.option(
-        "--no-header",
-        is_flag=True,
-        help="The first line is a sample; features are named x1, x2, ...",
-    ),
-    click.option(
-        "--id-column",
-        metavar="NAME|INDEX",
-        help="A column that names the rows and is not a feature.",
-    ),
-    click.option(
-        "--na-values",
-        multiple=True,
-        metavar="A,B,..",
-        help="More texts that stand for a missing value. May repeat.",
-    ),
-    click.option(
-        "--one-hot",
-        multiple=True,
-        metavar="COL",
-        help="A text column to expand into one 0/1 feature per value. May repeat.",
-    ),
-    click.option(
-        "--missing",
-        type=click.Choice(["error", "drop", "mean"]),
-        help="Missing values: refuse them, leave their rows out, or fill in the "
-        "column's mean over the training part. Default: error.",
-    ),
-    click.option(
-        "--input-format",
-        type=click.Choice(["csv", "libsvm"]),
-        help="Default: libsvm for .svm, .libsvm and .t files, else csv.",
-    ),
-)
-
-
-def data_argument(command: Command) -> Command:
-    """The file to read: DATA."""
-    # Not checked by click: a missing file is bad data (exit 3), with a suggestion.
-    return click.argument("data", type=click.Path(allow_dash=True))(command)
-
-
-def data_options(command: Command) -> Command:
-    """How to read DATA."""
-    for option in reversed(DATA_OPTIONS):
-        command = option(command)
-    return command
-
-
-def read_options(
-    *,
-    no_header: bool = False,
-    na_values: tuple[str, ...] = (),
-    one_hot: tuple[str, ...] = (),
-    **said: str | None,
-) -> ReadOptions:
-    """What the line says, as one record."""
-    from msvm_select.dataset import ReadOptions
-
-    given: dict[str, Any] = {name: v for name, v in said.items() if v is not None}
-    texts = tuple(text for value in na_values for text in value.split(","))
-    return ReadOptions(
-        header=not no_header, na_values=texts, one_hot=tuple(one_hot), **given
-    )
-
-
-def read(data: str, **said: Any) -> Dataset:
-    """DATA as the options of ``data_options`` say; ``-`` is standard input."""
-    from msvm_select.dataset import read_dataset
-
-    return read_dataset(data, read_options(**said))
 
 
 def setting(*names: str, **attributes: Any) -> Callable[[Command], Command]:
     """An option that may also come from the environment, as MSVM_SELECT_<NAME>.
 
-    Names are checked by Settings and not by click, so that one message says what is on
-    offer, whether a value was typed, set in the environment or read from a file.
+    A default of None means "not said on the line": the environment, a file and the
+    defaults may then have their say. Values are checked by Settings and not by click,
+    so that one message says what is on offer, wherever the value came from.
     """
-    name = next((n for n in names if n.isidentifier()), names[0].lstrip("-"))
-    variable = "MSVM_SELECT_" + name.partition("/")[0].replace("-", "_").upper()
-    return click.option(*names, envvar=variable, default=None, **attributes)
+    return click.option(*names, default=None, **attributes)
 
 
 CONSTANTS = (
@@ -176,8 +83,8 @@ SWEEP_OPTIONS = (
         help="Train on a Gram matrix that fails Mercer's test. Default: refuse.",
     ),
     *CONSTANTS,
-    setting("--seed", type=int, help="For whatever shuffles. Default: 0."),
-    setting("--jobs", type=int, help="Kernel settings at the same time. Default: 1."),
+    setting("--seed", help="For whatever shuffles. Default: 0."),
+    setting("--jobs", help="Kernel settings at the same time. Default: 1."),
 )
 
 CHOOSING_OPTIONS = (
@@ -205,14 +112,13 @@ CHOOSING_OPTIONS = (
 )
 EXTEND = setting(
     "--extend",
-    type=int,
     metavar="N",
     help="Up to N times, widen the grid where the best value is on its edge, and sweep "
     "the new cells. Default: 0.",
 )
 
 OUTPUT_OPTIONS = (
-    setting("--top", type=int, metavar="N", help="Only the N best rows."),
+    setting("--top", metavar="N", help="Only the N best rows."),
     setting(
         "--format",
         metavar="NAME",
@@ -243,9 +149,3 @@ def output_options(command: Command) -> Command:
     for option in reversed(OUTPUT_OPTIONS):
         command = option(command)
     return command
-
-
-def said(values: dict[str, Any], names: Iterable[str]) -> dict[str, Any]:
-    """The options of these names that were given a value."""
-    given = {name: values[name] for name in names if name in values}
-    return {n: value for n, value in given.items() if value not in (None, (), "")}

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from msvm_select.cli.options import data_argument, data_options, read_options, said
+from msvm_select.cli.chosen import chosen_reading, read_options, told_places
+from msvm_select.cli.data_options import data_argument, data_options
 
 if TYPE_CHECKING:
     from msvm_select.model import Predictions
@@ -57,12 +58,12 @@ def command(
     from msvm_select.dataset import read_features
     from msvm_select.model import load_model, predictions
     from msvm_select.report.formats import write_whole
-    from msvm_select.settings.config import READING
 
     format = _chosen_format(format, output)
     trained = load_model(model)
-    reading = {name: v for name, v in said(options, READING).items() if v}
-    samples = read_features(data, trained.columns, read_options(**reading))
+    reading = chosen_reading(options)
+    with told_places():
+        samples = read_features(data, trained.columns, read_options(**reading))
     found = predictions(trained, samples)
     text = found.render(format, scores)
     if not quiet:

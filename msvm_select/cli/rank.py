@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from msvm_select.cli.chosen import chosen_values
 from msvm_select.cli.gates import say_broken
-from msvm_select.cli.options import choosing_options, output_options, said
+from msvm_select.cli.options import choosing_options, output_options
 from msvm_select.cli.streams import chosen_format, deliver
 from msvm_select.cli.talk import Talk
 
@@ -40,9 +41,8 @@ def command(
     """
     from msvm_select.report.choosing import chosen
     from msvm_select.report.reread import read_results
-    from msvm_select.settings.checks import CHECKS
 
-    wanted = {n: CHECKS[n](value, n) for n, value in said(options, CHECKS).items()}
+    wanted = chosen_values(options)
     format = chosen_format(wanted.get("format"), output)
     ranked = _ranked(read_results(results), by)
     found = chosen(ranked, wanted.get("select", "best"))

@@ -6,12 +6,12 @@ from typing import Any
 
 import click
 
+from msvm_select.cli.chosen import chosen_reading, chosen_settings
+from msvm_select.cli.data_options import data_options
 from msvm_select.cli.options import (
     EXTEND,
     choosing_options,
-    data_options,
     output_options,
-    said,
     sweep_options,
 )
 from msvm_select.cli.sweep import perform
@@ -39,13 +39,11 @@ def command(config: str, data: str | None, **options: Any) -> None:
     on), that over the file, and the file over the defaults.
     """
     from msvm_select.errors import SettingsError
-    from msvm_select.settings import SETTING_NAMES
-    from msvm_select.settings.config import READING, load_config
+    from msvm_select.settings.config import load_config
 
     file = load_config(config)
     source = data or file.data
     if source is None:
         raise SettingsError(f'{config} names no data: add data = "FILE" or --data.')
-    typed = {name: v for name, v in said(options, READING).items() if v}
-    values = {**file.values, **said(options, SETTING_NAMES)}
-    perform(source, {**file.reading, **typed}, values, options)
+    reading, settings = chosen_reading(options, file), chosen_settings(options, file)
+    perform(source, reading, settings, options)

@@ -7,16 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from msvm_select.cli.chosen import chosen_reading, chosen_settings, read
+from msvm_select.cli.data_options import data_argument, data_options
 from msvm_select.cli.gates import gated_exit_code
 from msvm_select.cli.interrupts import Interrupts
 from msvm_select.cli.options import (
     EXTEND,
     choosing_options,
-    data_argument,
-    data_options,
     output_options,
-    read,
-    said,
     sweep_options,
 )
 from msvm_select.cli.streams import chosen_format, deliver
@@ -51,23 +49,16 @@ def command(data: str, **options: Any) -> None:
     or an arithmetic one 0.01:0.5:+0.01. Every option of the grid may also come from
     the environment: MSVM_SELECT_C, MSVM_SELECT_KERNEL and so on.
     """
-    from msvm_select.settings import SETTING_NAMES
-    from msvm_select.settings.config import READING
-
-    reading = {name: v for name, v in said(options, READING).items() if v}
-    perform(data, reading, said(options, SETTING_NAMES), options)
+    perform(data, chosen_reading(options), chosen_settings(options), options)
 
 
 def perform(
     data: str,
     reading: dict[str, Any],
-    values: dict[str, Any],
+    settings: Settings,
     options: dict[str, Any],
 ) -> None:
     """The whole sweep, for the commands ``sweep`` and ``run``."""
-    from msvm_select.settings import settings_from
-
-    settings = settings_from(values)
     if options["show_config"]:
         click.echo(_config(data, reading, settings), nl=False)
         return

@@ -1,0 +1,129 @@
+"""What counts: an option wins over the environment, that over a file and the defaults.
+
+This holds for every setting, and for how the data are read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from msvm_select.errors import MsvmError
+
+if TYPE_CHECKING:
+    from msvm_select.dataset import ReadOptions
+    from msvm_select.records import Dataset
+    from msvm_select.settings import Layer, Settings
+    from msvm_select.settings.config import Config
+
+PLACES = "msvm_select.places"  # of the reading options: --target -> where it was said
+WARNED = "msvm_select.warned"
+
+
+def chosen_settings(
+    options: Mapping[str, Any], file: Config | None = None, **defaults: Any
+) -> Settings:
+    """The settings among a command's options, with what else has a say in them."""
+    from msvm_select.settings import settings_of
+
+    return settings_of(setting_layers(options, file, **defaults))
+
+
+def chosen_values(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Those that were given, each checked by itself."""
+    from msvm_select.settings import checked_values
+
+    return checked_values(setting_layers(options))
+
+
+def setting_layers(
+    options: Mapping[str, Any], file: Config | None = None, **defaults: Any
+) -> list[Layer]:
+    """Defaults of the command, file, environment, line: the later wins."""
+    from msvm_select.settings import SETTING_NAMES, Layer
+    from msvm_select.settings.environment import environment
+
+    _warn_of_strangers()
+    names = [name for name in SETTING_NAMES if name in options]
+    below = [Layer(defaults)] if file is None else [Layer(defaults), file.layer]
+    return [*below, environment(names), Layer(_said(options, names))]
+
+
+def chosen_reading(
+    options: Mapping[str, Any], file: Config | None = None
+) -> dict[str, Any]:
+    """How to read the data, as far as anybody has said it."""
+    from msvm_select.settings.environment import environment
+    from msvm_select.settings.reading import READING
+
+    _warn_of_strangers()
+    names = [name for name in READING if name in options]
+    typed = _said(options, names)
+    around = environment(name for name in names if name not in typed)
+    places = {_option(name): around.where(name) for name in around.values}
+    if file is not None:
+        below = file.reading.keys() - around.values.keys() - typed.keys()
+        places |= {_option(name): file.where(name) for name in below}
+    click.get_current_context().meta[PLACES] = places
+    return {**({} if file is None else file.reading), **around.values, **typed}
+
+
+def read(data: str, **reading: Any) -> Dataset:
+    """DATA as the options of ``data_options`` say; ``-`` is standard input."""
+    from msvm_select.dataset import read_dataset
+
+    with told_places():
+        return read_dataset(data, read_options(**reading))
+
+
+def read_options(
+    *,
+    no_header: bool = False,
+    na_values: tuple[str, ...] = (),
+    one_hot: tuple[str, ...] = (),
+    **reading: Any,
+) -> ReadOptions:
+    """What was said, as one record."""
+    from msvm_select.dataset import ReadOptions
+
+    texts = tuple(text for value in na_values for text in value.split(","))
+    return ReadOptions(
+        header=not no_header, na_values=texts, one_hot=tuple(one_hot), **reading
+    )
+
+
+@contextmanager
+def told_places() -> Iterator[None]:
+    """An error of reading also tells which options were not said on the line."""
+    from msvm_select.settings.layers import note_places
+
+    try:
+        yield
+    except MsvmError as error:
+        note_places(error, click.get_current_context().meta.get(PLACES, {}))
+        raise
+
+
+def _said(options: Mapping[str, Any], names: list[str]) -> dict[str, Any]:
+    """The options of these names that were given a value."""
+    given = {name: options[name] for name in names}
+    return {name: value for name, value in given.items() if value not in (None, ())}
+
+
+def _option(name: str) -> str:
+    return "--" + name.replace("_", "-")
+
+
+def _warn_of_strangers() -> None:
+    """Once, on stderr: MSVM_SELECT_KERNL and the like."""
+    from msvm_select.settings.environment import unknown_variables
+
+    context = click.get_current_context()
+    if context.params.get("quiet") or context.meta.setdefault(WARNED, False):
+        return
+    context.meta[WARNED] = True
+    for remark in unknown_variables():
+        click.echo(f"Warning: {remark}", err=True)

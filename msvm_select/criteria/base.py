@@ -8,7 +8,7 @@ find again at the next C of the same kernel setting (warm starts) it hands out i
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol
 
@@ -130,3 +130,13 @@ class Criterion(ABC):
     @abstractmethod
     def score(self, cell: Cell, carry: Any = None) -> Score:
         """The columns for this cell; ``carry`` is that of the previous C, if any."""
+
+    def carried(self, cells: Sequence[Cell], carry: Any = None) -> Any:
+        """What ``score`` would hand out after these cells, whose scores are known.
+
+        They follow the cell of ``carry``, C ascending. Here they are scored again;
+        whoever keeps nothing, or only the last cell's, can do with less.
+        """
+        for cell in cells:
+            carry = self.score(cell, carry).carry
+        return carry

@@ -113,49 +113,67 @@ class GuaranteedRisk(Criterion):
         tau = cell.solution.tau
         if carry is not None and carry[0] is tau:
             return Score(carry[1], carry)
-        terms = guaranteed_risk(cell)
+        curve = _Curve(cell)
+        value, best = curve.least
         columns = {
-            self.column: terms.value,
-            "guaranteed_risk_gamma": terms.gamma,
-            "guaranteed_risk_vacuous": terms.vacuous,
+            self.column: value,
+            "guaranteed_risk_gamma": float(curve.gamma[best]),
+            "guaranteed_risk_vacuous": value >= 1.0,
         }
         return Score(columns, (tau, columns))
 
 
 def guaranteed_risk(cell: Cell) -> GuaranteedRiskTerms:
     """All terms of the bound for a trained cell, under its constants."""
-    solution, constants = cell.solution, cell.constants
-    d = constants.dimension or cell.kernel.dimension(cell.data.X.shape[1])
-    measured = machines_of(solution)
-    machines, delta = paid_for(measured, constants)
-    gamma, share = margin_risks(0.5 * solution.margins)
-    if d is not None:
-        log_covering = finite_dimension(machines, gamma, d)
-    else:
-        log_covering = any_dimension(machines, gamma, constants.maurey_c)
-    confidence = confidence_interval(log_covering, gamma, delta, machines.m)
-    value = share + confidence
-    best = int(value.argmin())
+    curve, constants = _Curve(cell), cell.constants
+    value, best = curve.least
+    machines, d = curve.machines, curve.dimension
     return GuaranteedRiskTerms(
-        value=float(value[best]) + 1.0 / machines.m,
-        gamma=float(gamma[best]),
-        margin_risk=float(share[best]),
-        confidence=float(confidence[best]),
-        log_covering=float(log_covering[best]),
+        value=value,
+        gamma=float(curve.gamma[best]),
+        margin_risk=float(curve.share[best]),
+        confidence=float(curve.confidence[best]),
+        log_covering=float(curve.log_covering[best]),
         theorem=2 if d is None else 3,
         dimension=d,
         maurey_c=constants.maurey_c if d is None else None,
         Lambda_w=machines.Lambda_w,
         Lambda_Phi=machines.Lambda_Phi,
         beta=machines.beta,
-        norm_w=measured.Lambda_w,
-        largest_b=measured.beta,
+        norm_w=curve.measured.Lambda_w,
+        largest_b=curve.measured.beta,
         delta=constants.delta,
-        delta_paid=delta,
+        delta_paid=curve.delta,
         union=constants.union,
         m=machines.m,
         Q=machines.Q,
     )
+
+
+class _Curve:
+    """The bound at every gamma at which it may be least."""
+
+    def __init__(self, cell: Cell) -> None:
+        solution, constants = cell.solution, cell.constants
+        d = constants.dimension or cell.kernel.dimension(cell.data.X.shape[1])
+        self.dimension = d
+        self.measured = machines_of(solution)
+        self.machines, self.delta = paid_for(self.measured, constants)
+        self.gamma, self.share = margin_risks(0.5 * solution.margins)
+        if d is not None:
+            ln_N = finite_dimension(self.machines, self.gamma, d)
+        else:
+            ln_N = any_dimension(self.machines, self.gamma, constants.maurey_c)
+        self.log_covering = ln_N
+        m = self.machines.m
+        self.confidence = confidence_interval(ln_N, self.gamma, self.delta, m)
+
+    @property
+    def least(self) -> tuple[float, int]:
+        """The bound, and the place of its gamma."""
+        value = self.share + self.confidence
+        best = int(value.argmin())
+        return float(value[best]) + 1.0 / self.machines.m, best
 
 
 def machines_of(solution: Solution) -> Machines:

@@ -8,6 +8,7 @@ vector is trained without, from the full solution, which is as exact as its gap.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -63,6 +64,14 @@ class LeaveOneOut(Criterion):
             "loo_retrained": left_out.count(RETRAINED),
         }
         return Score(columns, Carried(left_out, cell.solution))
+
+    def carried(self, cells: Sequence[Cell], carry: Any = None) -> Any:
+        """Only copies of the last machine can ask for its answers: no other again."""
+        last = cells[-1].solution
+        if not last.hard_margin:
+            return None
+        copies = [cell for cell in cells if cell.solution.tau is last.tau]
+        return super().carried(copies, carry)
 
 
 def same_beyond_hard_margin(carried: Carried, solution: Solution) -> bool:

@@ -18,6 +18,7 @@ then repairs it; here it is taken as it is. One factorization serves all samples
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -51,6 +52,9 @@ class Span(Criterion):
             return Score({self.column: None})
         wrong = int((~(margins.min(axis=1) > 0.0)).sum())
         return Score({self.column: wrong / cell.solution.dual.m})
+
+    def carried(self, cells: Sequence[Cell], carry: Any = None) -> Any:
+        """Nothing is kept."""
 
 
 def predicted_margins(solution: Solution) -> Floats | None:

@@ -86,7 +86,7 @@ def _choice(name: str, found: Any, rows: tuple[Row, ...]) -> Choice:
     place = f"{name}, chosen"
     if not isinstance(found, dict) or type(found.get("rank")) is not int:
         raise DataError(f"{place}: this does not say which row was chosen.")
-    told = _row(place, {key: found[key] for key in found if key in COLUMNS})
+    told = row_from(place, {key: found[key] for key in found if key in COLUMNS})
     return Choice(
         rule=str(found.get("select", "best")),
         row=next((row for row in rows if row.rank == told.rank), told),
@@ -146,12 +146,13 @@ def _rows(name: str, found: Iterable[tuple[str, Any]]) -> Iterator[Row]:
     none = True
     for place, values in found:
         none = False
-        yield _row(place, values)
+        yield row_from(place, values)
     if none:
         raise DataError(f"{name} is no result file: it has no rows.")
 
 
-def _row(place: str, values: Any) -> Row:
+def row_from(place: str, values: Any) -> Row:
+    """The row of these values by column; ``place`` says where they stand."""
     if not isinstance(values, Mapping) or any(key not in values for key in NEEDED):
         raise DataError(
             f"{place}: this is no row of results; it needs at least the columns "

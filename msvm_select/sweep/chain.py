@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
-from msvm_select.criteria.base import Cell, Criterion
+from msvm_select.criteria.base import Cell
 from msvm_select.errors import KernelError, SolverError
 from msvm_select.kernels import Kernel
 from msvm_select.kernels.mercer import INDEFINITE, is_indefinite, smallest_eigenvalue
@@ -25,10 +25,9 @@ from msvm_select.sweep.progress import (
     Event,
     GramTested,
     Progress,
-    Scored,
     silent,
 )
-from msvm_select.sweep.rows import measured
+from msvm_select.sweep.scoring import Scoring
 
 
 def make_solver(settings: Settings) -> Solver:
@@ -41,19 +40,24 @@ def make_solver(settings: Settings) -> Solver:
 
 @dataclass(frozen=True, eq=False)
 class Chain:
-    """The cells of one kernel setting, C ascending."""
+    """The cells of one kernel setting, C ascending; ``known``: the rows there are."""
 
     data: Dataset
     scaling: Scaling
     X: Floats
     kernel: Kernel
-    criteria: tuple[Criterion, ...]
     settings: Settings
+    known: Mapping[float, Row] = field(default_factory=dict)
     jobs: int = 1
     progress: Progress = silent
 
     def run(self) -> Iterator[Event | Row]:
-        """The rows, with what there is to tell on the way."""
+        """The rows that are not known, with what there is to tell on the way."""
+        for item in self._run():
+            if not isinstance(item, Row) or item.C not in self.known:
+                yield item
+
+    def _run(self) -> Iterator[Event | Row]:
         began = time.perf_counter()
         try:
             gram = self.kernel.gram(self.X)
@@ -71,13 +75,25 @@ class Chain:
             return
         yield from self._trained(gram, warning)
 
+    @property
+    def _path(self) -> list[float]:
+        """The C to train at: where rows lack and, for warm starts, what leads there.
+
+        A cell starts where the one before it ended, and is the same to the last bit
+        only if that is done over.
+        """
+        lacking = [C for C in self.settings.C if C not in self.known]
+        if not self.settings.warm_start:
+            return lacking
+        return [C for C in self.settings.C if C <= max(lacking, default=0.0)]
+
     def _trained(self, gram: Gram, warning: str) -> Iterator[Event | Row]:
         """C upward; ``warning`` says what is wrong with the Gram matrix, if so."""
         solver = make_solver(self.settings)
         machine = MACHINES[self.settings.loss]()
         last: Solution | None = None
-        carries: list[Any] = [None] * len(self.criteria)
-        for C in self.settings.C:
+        scoring = Scoring(self.kernel, self.settings, self.progress)
+        for C in self._path:
             yield CellStarted(self.kernel, C)
             dual = machine.dual(gram, self.data.y, self.data.Q, C)
             try:
@@ -86,8 +102,12 @@ class Chain:
                 yield self._failed(C, str(error))
                 continue
             last = solution if self.settings.warm_start else None
-            cell = self._cell(machine, solver, solution)
-            yield self._scored(replace(cell, mercer=not warning), carries, warning)
+            cell = replace(self._cell(machine, solver, solution), mercer=not warning)
+            row = self.known.get(C)
+            if row is not None and row.status != "failed":
+                scoring.pass_by(cell)
+            else:
+                yield self._row(C, **scoring.columns(cell, warning))
 
     def _solved(
         self, solver: Solver, dual: Dual, last: Solution | None, certain: bool
@@ -104,29 +124,6 @@ class Chain:
             self.data, self.scaling, self.kernel, solver, solution,
             self.jobs, tell, self.settings.constants, machine.dual,
         )  # fmt: skip
-
-    def _scored(self, cell: Cell, carries: list[Any], warning: str) -> Row:
-        """The row; ``carries`` holds what each criterion keeps for the next C."""
-        columns = measured(cell.solution)
-        reasons = [warning, cell.solution.reason]
-        C = cell.solution.dual.weight
-        for i, criterion in enumerate(self.criteria):
-            began = time.perf_counter()
-            try:
-                score = criterion.score(cell, carries[i])
-            except (SolverError, KernelError) as error:
-                columns["status"] = "failed"
-                reasons.append(f"{self.settings.criteria[i]}: {error}")
-                break
-            seconds = time.perf_counter() - began
-            self.progress(Scored(self.kernel, C, self.settings.criteria[i], seconds))
-            carries[i] = score.carry if self.settings.warm_start else None
-            columns |= score.columns
-            if score.notes:
-                columns["status"] = "not_converged"
-                reasons += score.notes
-        columns["status_reason"] = "; ".join(reason for reason in reasons if reason)
-        return self._row(C, **columns)
 
     def _tell(self, C: float, done: int, of: int) -> None:
         self.progress(CellProgress(self.kernel, C, done, of))

@@ -4,22 +4,21 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterable, Iterator, Sequence
-from queue import SimpleQueue
+from queue import Empty, SimpleQueue
 from typing import TypeVar
 
 T = TypeVar("T")
+
+MOST_DEAF = 0.2  # seconds until a Ctrl-C is heeded, whichever thread it woke
 
 
 def interleave(streams: Sequence[Iterable[T]], jobs: int) -> Iterator[T]:
     """The items of all streams, each stream in its order; ``jobs`` threads draw them.
 
     Threads suffice: the time goes into compiled code that lets others run. They are
-    daemons, so that whoever stops listening need not wait for the item under way.
+    daemons, so that whoever stops listening need not wait for the item under way; even
+    a single job is one, so that Ctrl-C finds the main thread free.
     """
-    if jobs == 1 or len(streams) < 2:
-        for stream in streams:
-            yield from stream
-        return
     waiting = SimpleQueue[Iterable[T]]()
     for stream in streams:
         waiting.put(stream)
@@ -55,7 +54,10 @@ def _until_done(
     come: SimpleQueue[tuple[T] | BaseException | None], streams: int
 ) -> Iterator[T]:
     while streams:
-        item = come.get()
+        try:
+            item = come.get(timeout=MOST_DEAF)
+        except Empty:
+            continue
         if isinstance(item, BaseException):
             raise item
         if item is None:

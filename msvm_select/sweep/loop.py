@@ -6,10 +6,11 @@ settings are independent of each other, so that they may run at the same time.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from msvm_select.errors import DataError
+from msvm_select.kernels import Kernel
 from msvm_select.records import Dataset, Row, Scaling
 from msvm_select.report import Results, rank
 from msvm_select.report.choosing import chosen
@@ -17,7 +18,14 @@ from msvm_select.report.provenance import data_summary, versions
 from msvm_select.settings import Settings, default_gamma, settings_from
 from msvm_select.sweep.chain import Chain, make_solver
 from msvm_select.sweep.jobs import interleave
-from msvm_select.sweep.progress import CellDone, Progress, Started, silent
+from msvm_select.sweep.journal import Journal
+from msvm_select.sweep.progress import (
+    CellDone,
+    Progress,
+    Resumed,
+    Started,
+    silent,
+)
 
 
 def run_sweep(
@@ -49,16 +57,21 @@ def gather(data: Dataset, settings: Settings, rows: list[Row]) -> Results:
 
 
 def iterate(
-    data: Dataset, settings: Settings, progress: Progress = silent
+    data: Dataset,
+    settings: Settings,
+    progress: Progress = silent,
+    journal: Journal | None = None,
 ) -> Iterator[Row]:
-    """The rows as they are finished, not ranked; whoever stops early keeps his."""
+    """The rows as they are finished, not ranked; whoever stops early keeps his.
+
+    Each is in the ``journal`` before it comes; those that were there come first.
+    """
     if data.y.size == 0 or data.Q < 2:
         raise DataError(f"{data.name} has no two classes to tell apart.")
     scaling = Scaling.fit(data.X, settings.scale)
     X = scaling.apply(data.X)
     kernels = settings.kernels(default_gamma(X))
     make_solver(settings)  # its options are refused before anything is trained
-    criteria = settings.parsed_criteria()
     m, n = data.X.shape
     sizes = (len(kernels), len(settings.C))
     how = {
@@ -66,12 +79,41 @@ def iterate(
         for name in ("solver", "loss", "criteria", "rank_by", "jobs")
     }
     progress(Started(data.name, m, n, data.Q, *sizes, **how))
+    known = _known(data, settings, kernels, journal)
+    if journal is not None and journal.notes:
+        there = sum(len(rows) for rows in known.values())
+        progress(Resumed(str(journal.path), there, journal.notes))
+        journal.notes = ()
+    for row in (row for rows in known.values() for row in rows.values()):
+        progress(CellDone(row, resumed=True))
+        yield row
     within = max(1, settings.jobs // len(kernels))
     chains = [
-        Chain(data, scaling, X, kernel, criteria, settings, within, progress).run()
+        Chain(
+            *(data, scaling, X, kernel, settings),
+            *(known[kernel], within, progress),
+        ).run()
         for kernel in kernels
+        if len(known[kernel]) < len(settings.C)
     ]
     for item in interleave(chains, settings.jobs):
-        progress(CellDone(item) if isinstance(item, Row) else item)
         if isinstance(item, Row):
+            if journal is not None:
+                journal.add(item)
+            progress(CellDone(item))
             yield item
+        else:
+            progress(item)
+
+
+def _known(
+    data: Dataset,
+    settings: Settings,
+    kernels: Sequence[Kernel],
+    journal: Journal | None,
+) -> dict[Kernel, dict[float, Row]]:
+    """The rows that the journal has, by kernel setting and C."""
+    if journal is None:
+        return {kernel: {} for kernel in kernels}
+    journal.begin(data, settings)
+    return {kernel: journal.known(kernel, settings.C) for kernel in kernels}

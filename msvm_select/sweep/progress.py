@@ -32,6 +32,27 @@ class Started:
 
 
 @dataclass(frozen=True)
+class Widened:
+    """The grid of ``name`` gets more values, for the reason ``why``; round by round."""
+
+    round: int
+    rounds: int
+    name: str
+    values: tuple[float, ...]
+    why: str
+    cells: int
+
+
+@dataclass(frozen=True)
+class Resumed:
+    """A journal was opened: so many of the cells are in it; what else to know."""
+
+    journal: str
+    cells: int
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class GramTested:
     """Mercer's test of one kernel setting."""
 
@@ -77,7 +98,16 @@ class CellDone:
     resumed: bool = False
 
 
-Event = Started | GramTested | CellStarted | CellProgress | Scored | CellDone
+Event = (
+    Started
+    | Widened
+    | Resumed
+    | GramTested
+    | CellStarted
+    | CellProgress
+    | Scored
+    | CellDone
+)
 Progress = Callable[[Event], None]
 
 

@@ -1,0 +1,196 @@
+"""What a sweep has finished, kept line by line, so that another can go on from there.
+
+A journal is ndjson. Its first line, the header, says of which data and settings it is;
+each further line is one finished cell, written before the cell counts as done. Whoever
+is killed in the middle of a line leaves it torn: it is dropped, its cell done again.
+
+Numbers are written as ``repr`` writes them, so that a row comes back as it was; those
+that are not finite, which JSON has no name for, as text.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import time
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import asdict, replace
+from io import FileIO
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from msvm_select.errors import DataError, MsvmError, SettingsError
+from msvm_select.kernels import Kernel
+from msvm_select.records import Dataset, Row
+from msvm_select.report.formats import check_writable
+from msvm_select.report.reread import row_from
+from msvm_select.settings import Settings
+from msvm_select.sweep.header import START, check_header, header_of, version_notes
+
+EVERY = 1.0  # seconds between two calls that see the lines safely onto the disk
+NOT_FINITE = ("nan", "inf", "-inf")
+Point = tuple[str, float | None, float | None, float | None]
+
+
+class Journal:
+    """The finished cells of one sweep, in a file.
+
+    >>> with Journal("iris.ndjson", resume=True) as journal:
+    ...     rows = list(iterate(data, settings, journal=journal))
+    """
+
+    def __init__(self, path: str | Path, resume: bool = False) -> None:
+        """Refuse what could not be written, and what would be overwritten."""
+        self.path, self.resume = Path(path), resume
+        check_writable(path)
+        if self.path.exists() and not self.path.is_file():
+            raise SettingsError(f"{path} is no file that a journal could be kept in.")
+        if not resume and self.path.exists() and self.path.stat().st_size:
+            raise SettingsError(
+                f"{path} is there already: --resume goes on from it; to begin anew, "
+                "delete it or name another file."
+            )
+        self.rows: dict[tuple[Point, float], Row] = {}
+        self.notes: tuple[str, ...] = ()
+        self._file: FileIO | None = None
+        self._synced = time.monotonic()
+
+    def __enter__(self) -> Journal:
+        """Nothing is opened before ``begin``."""
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Let go of the file, its lines on the disk."""
+        if self._file is not None:
+            with suppress(OSError), self._file:
+                os.fsync(self._file.fileno())
+            self._file = None
+
+    def begin(self, data: Dataset, settings: Settings) -> None:
+        """Read what is there, or write the header; nothing if that was done before.
+
+        Refuses a journal of other data, settings or schema. ``notes`` then says what a
+        person should know.
+        """
+        if self._file is not None:
+            return
+        header = header_of(data, settings)
+        text = self._opened()
+        whole = text[: text.rfind(b"\n") + 1]
+        if not START.startswith(text[: len(START)]):  # another file, named by mistake
+            raise DataError(f"{self.path} is no journal of a sweep.")
+        if whole:
+            self._read(whole, header)
+        elif self.resume:
+            self.notes = (f"{self.path} has no finished cells yet; it begins here",)
+        if len(whole) < len(text):
+            self._truncate(len(whole))
+        if not whole:
+            self._write(header)
+
+    def _opened(self) -> bytes:
+        """What the file holds, which is ours alone from here on."""
+        try:
+            self._file = FileIO(self.path, "a+")
+            if not _lock(self._file):
+                raise MsvmError(
+                    f"Another sweep is writing to the journal {self.path}; wait for "
+                    "it, or name another file."
+                )
+            self._file.seek(0)
+            return self._file.readall() or b""
+        except OSError as error:
+            raise self._unwritable(error) from error
+
+    def known(self, kernel: Kernel, Cs: tuple[float, ...]) -> dict[float, Row]:
+        """The rows of a kernel setting that are there already, by C."""
+        gamma, degree, coef0 = map(kernel.parameters.get, ("gamma", "degree", "coef0"))
+        point = kernel.name, gamma, degree, coef0
+        return {C: self.rows[point, C] for C in Cs if (point, C) in self.rows}
+
+    def add(self, row: Row) -> None:
+        """Write a finished cell down."""
+        values = {name: _written(v) for name, v in asdict(row).items() if v is not None}
+        self._write(values)
+
+    def _write(self, values: Mapping[str, Any]) -> None:
+        """One line, in one piece where the system lets us."""
+        assert self._file is not None
+        rest = json.dumps(values, allow_nan=False).encode() + b"\n"
+        try:
+            while rest:
+                rest = rest[self._file.write(rest) or 0 :]
+            if time.monotonic() - self._synced > EVERY:
+                os.fsync(self._file.fileno())
+                self._synced = time.monotonic()
+        except OSError as error:
+            raise self._unwritable(error) from error
+
+    def _unwritable(self, error: OSError) -> MsvmError:
+        return MsvmError(
+            f"The journal {self.path} cannot be written: {error.strerror}."
+        )
+
+    def _read(self, whole: bytes, header: dict[str, Any]) -> None:
+        first, *lines = whole.split(b"\n")[:-1]
+        there = self._parsed(1, first)
+        check_header(str(self.path), there, header)
+        for number, line in enumerate(lines, 2):
+            row = _restored(f"{self.path}, line {number}", self._parsed(number, line))
+            point = row.kernel, row.gamma, row.degree, row.coef0
+            self.rows[point, row.C] = row
+        count = f"{len(self.rows)} finished cell{'s' if len(self.rows) != 1 else ''}"
+        self.notes = (f"{self.path} has {count}", *version_notes(there, header))
+
+    def _parsed(self, number: int, line: bytes) -> Any:
+        try:
+            return json.loads(line)
+        except ValueError:  # neither JSON nor even UTF-8
+            raise DataError(
+                f"{self.path}, line {number} is damaged; delete that line, and its "
+                "cell is done again."
+            ) from None
+
+    def _truncate(self, size: int) -> None:
+        """Drop the torn line behind the whole ones."""
+        assert self._file is not None
+        self._file.truncate(size)
+        self.notes += ("the last line was torn, and is dropped",)
+
+
+def _lock(file: FileIO) -> bool:
+    """Whether no other sweep writes there; held until the file is closed."""
+    try:
+        import fcntl
+    except ImportError:  # not on this system: whoever starts two sweeps, beware
+        return True
+    try:
+        fcntl.flock(file.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def _written(value: Any) -> Any:
+    """A value that JSON has; it comes back the same."""
+    return value if not isinstance(value, float) or math.isfinite(value) else str(value)
+
+
+def _restored(place: str, values: Any) -> Row:
+    """The row of a line."""
+    if not isinstance(values, dict):
+        raise DataError(f"{place}: this is no finished cell.")
+    odd: dict[str, Any] = {
+        name: float(value)
+        for name, value in values.items()
+        if value in NOT_FINITE and name not in ("kernel", "solver", "status_reason")
+    }
+    return replace(row_from(place, {**values, **dict.fromkeys(odd)}), **odd)

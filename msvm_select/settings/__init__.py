@@ -6,7 +6,12 @@ are two such places.
 """
 
 from msvm_select.settings.checks import SETTING_NAMES
-from msvm_select.settings.layers import Layer, settings_from, settings_of
+from msvm_select.settings.layers import (
+    Layer,
+    checked_values,
+    settings_from,
+    settings_of,
+)
 from msvm_select.settings.settings import (
     PARAMETERS,
     Settings,
@@ -19,6 +24,7 @@ __all__ = [
     "SETTING_NAMES",
     "Layer",
     "Settings",
+    "checked_values",
     "default_gamma",
     "parse_criterion",
     "settings_from",

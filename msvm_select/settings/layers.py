@@ -65,10 +65,15 @@ def settings_of(layers: Iterable[Layer]) -> Settings:
     return settings
 
 
+def checked_values(layers: Iterable[Layer]) -> dict[str, Any]:
+    """What is said, each value checked by itself, for whoever needs no whole sweep."""
+    return {name: _checked(name, one).value for name, one in _said(layers).items()}
+
+
 def note_places(error: Exception, places: Mapping[str, str]) -> None:
     """Note on the error where each name that it mentions was said."""
     for name, where in places.items():
-        if where and re.search(rf"\b{re.escape(name)}\b", str(error)):
+        if where and re.search(rf"(?<!\w){re.escape(name)}(?!\w)", str(error)):
             error.add_note(f"{name} is from {where}.")
 
 
@@ -100,20 +105,17 @@ def _checked(name: str, one: _Said) -> _Said:
 def _outdone(said: Mapping[str, _Said]) -> set[str]:
     """Names that go with what a later layer has replaced.
 
-    A new sigma replaces an old gamma, new criteria take the ranking along, and a new
-    kernel drops the old one's parameters.
+    A new sigma replaces an old gamma, a new kernel drops the old one's parameters, and
+    new criteria drop a ranking by another.
     """
-    lost = {name for name, rival in _rivals(said) if _older(said, name, rival)}
-    if "rank_by" in said and "criteria" in said:
-        ranks = _find(said["criteria"].value, said["rank_by"].value)
-        if ranks is None and _older(said, "criteria", "rank_by"):
-            lost.add("criteria")
-    return lost
+    return {name for name, rival in _rivals(said) if _older(said, name, rival)}
 
 
 def _rivals(said: Mapping[str, _Said]) -> list[tuple[str, str]]:
     """(a name, what drops it when it was said later)."""
-    rivals = [("gamma", "sigma"), ("sigma", "gamma"), ("rank_by", "criteria")]
+    rivals = [("gamma", "sigma"), ("sigma", "gamma")]
+    if not _ranks(said):
+        rivals += [("rank_by", "criteria"), ("criteria", "rank_by")]
     if "kernel" in said:
         kernels = said["kernel"].value
         used = used_parameters(kernels)
@@ -122,6 +124,13 @@ def _rivals(said: Mapping[str, _Said]) -> list[tuple[str, str]]:
     if "solver" in said and said["solver"].value != "qp":
         rivals.append(("qp_backend", "solver"))
     return rivals
+
+
+def _ranks(said: Mapping[str, _Said]) -> bool:
+    """Whether the ranking is by one of the criteria, as far as both were said."""
+    if "rank_by" not in said or "criteria" not in said:
+        return True
+    return _find(said["criteria"].value, said["rank_by"].value) is not None
 
 
 def _older(said: Mapping[str, _Said], name: str, rival: str) -> bool:

@@ -322,7 +322,7 @@ def test_a_path_that_cannot_be_written_is_refused_early(tmp_path: Path) -> None:
         ("2^-3:2^9:7", True, "0.125:2^13:9"),
         ("2^-3:2^9:7", False, "2^-7:512:9"),
         ("0.01:0.05:+0.01", True, "0.01:0.07:+0.01"),
-        ("0.01:0.05:+0.01", False, None),
+        ("0.01:0.05:+0.01", False, "0.0025:0.01:3"),
         ("0:3:+1", False, "-1:3:+1"),
         ("1,10", True, "1:1000:4"),
         ("1,2,10", True, "10:250:3"),
@@ -333,7 +333,7 @@ def test_a_path_that_cannot_be_written_is_refused_early(tmp_path: Path) -> None:
 def test_a_grid_is_extended_beyond_its_edge(
     grid: str, upward: bool, beyond: str | None
 ) -> None:
-    """By two values (an arithmetic one downward by one), as it is typed."""
+    """By two values (an arithmetic one downward by one or by halves), as typed."""
     assert extended(list(parse_grid(grid)), upward) == beyond
     if beyond is not None:
         values = parse_grid(beyond)

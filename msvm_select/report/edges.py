@@ -4,23 +4,55 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from msvm_select.records import Row
 from msvm_select.report.ranking import Results, ranking_column
 
 BEYOND = 2  # more values to propose past the edge
+BY_STEPS = ("degree", "coef0")  # whose grids are arithmetic where they could be either
 
 
-def edge_notes(results: Results) -> list[str]:
-    """One remark for each parameter whose best value is the first or last tried.
+@dataclass(frozen=True)
+class Edge:
+    """A parameter whose best value is the first or last of ``values``, ascending.
 
-    Nothing is said where a value from within the grid does as well.
+    It is called as its option is: ``sigma``, where a grid of sigma was asked for.
     """
+
+    name: str
+    upward: bool
+    values: tuple[float, ...]
+
+    @property
+    def value(self) -> float:
+        """The best value."""
+        return self.values[-1 if self.upward else 0]
+
+    @property
+    def beyond(self) -> str | None:
+        """A grid that looks further, as it is typed; None at a border."""
+        return extended(list(self.values), self.upward, self.name in BY_STEPS)
+
+    @property
+    def text(self) -> str:
+        """``the best C = 512 is the largest of its grid``."""
+        word = "largest" if self.upward else "smallest"
+        return f"the best {self.name} = {self.value:.6g} is the {word} of its grid"
+
+
+def edges(results: Results) -> tuple[Edge, ...]:
+    """The edges that the best value lies on; not where one from within does as well."""
     best = results.best
-    return [] if best is None else list(_notes(results, best))
+    return () if best is None else tuple(_edges(results, best))
 
 
-def _notes(results: Results, best: Row) -> Iterator[str]:
+def edge_notes(results: Results, extends: bool = False) -> list[str]:
+    """One remark for each edge; ``extends``: ``--extend`` is an option at hand."""
+    return [_note(edge, extends) for edge in edges(results)]
+
+
+def _edges(results: Results, best: Row) -> Iterator[Edge]:
     score = ranking_column(results.rank_by)
     alike = [row for row in results.rows if row.kernel == best.kernel]
     good = [row for row in alike if getattr(row, score) == getattr(best, score)]
@@ -28,21 +60,24 @@ def _notes(results: Results, best: Row) -> Iterator[str]:
         values = sorted({getattr(row, name) for row in alike} - {None})
         if len(values) < 2:
             continue
-        for edge, word in ((values[0], "smallest"), (values[-1], "largest")):
+        for edge, upward in ((values[0], False), (values[-1], True)):
             if all(getattr(row, name) == edge for row in good):
-                yield _note(results, name, edge, word, values)
+                yield _named(results, name, upward, values)
 
 
-def _note(
-    results: Results, name: str, edge: float, word: str, values: list[float]
-) -> str:
-    if name == "gamma" and results.settings.get("sigma"):
-        name, edge = "sigma", 1.0 / math.sqrt(2.0 * edge)
-        values = sorted(1.0 / math.sqrt(2.0 * gamma) for gamma in values)
-        word = "largest" if word == "smallest" else "smallest"
-    text = f"The best {name} = {edge:.6g} is the {word} of its grid"
-    grid = extended(values, word == "largest", name in ("degree", "coef0"))
-    return f"{text}." if grid is None else f"{text}; --{name} {grid} looks beyond it."
+def _named(results: Results, name: str, upward: bool, values: list[float]) -> Edge:
+    if name != "gamma" or not results.settings.get("sigma"):
+        return Edge(name, upward, tuple(values))
+    sigmas = sorted(1.0 / math.sqrt(2.0 * gamma) for gamma in values)
+    return Edge("sigma", not upward, tuple(sigmas))
+
+
+def _note(edge: Edge, extends: bool) -> str:
+    text = edge.text[0].upper() + edge.text[1:]
+    if edge.beyond is None:
+        return f"{text}."
+    either = " or --extend 1" if extends else ""
+    return f"{text}; --{edge.name} {edge.beyond}{either} looks beyond it."
 
 
 def extended(values: list[float], upward: bool, by_steps: bool = False) -> str | None:
@@ -55,7 +90,7 @@ def extended(values: list[float], upward: bool, by_steps: bool = False) -> str |
     if all(math.isclose(step, steps[0], rel_tol=1e-9) for step in steps) and (
         by_steps or len(steps) > 1 or values[0] <= 0.0
     ):
-        return _arithmetic(values, steps[0], upward)
+        return _arithmetic(values, steps[0], upward, by_steps)
     if values[0] <= 0.0:
         return None
     ratio = values[-1] / values[-2] if upward else values[1] / values[0]
@@ -69,12 +104,14 @@ def extended(values: list[float], upward: bool, by_steps: bool = False) -> str |
     return f"{_typed(at * low)}:{_typed(at * high)}:{BEYOND + 1}"
 
 
-def _arithmetic(values: list[float], step: float, upward: bool) -> str | None:
+def _arithmetic(
+    values: list[float], step: float, upward: bool, by_steps: bool
+) -> str | None:
     low, high = values[0], values[-1]
     if upward:
         high += BEYOND * step
     elif low - step <= 0.0 < low:  # most parameters must stay above 0
-        return None
+        return None if by_steps else f"{_typed(low / 4.0)}:{_typed(low)}:{BEYOND + 1}"
     else:
         low -= step
     return f"{_typed(low)}:{_typed(high)}:+{_typed(step)}"

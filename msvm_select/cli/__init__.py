@@ -130,7 +130,7 @@ def _print_version(
 @click.group(
     cls=Group,
     params=[DEBUG],
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 88},
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 80},
 )
 @click.option(
     "--version",

@@ -9,6 +9,7 @@ import click
 from msvm_select.cli.chosen import chosen_reading, chosen_settings, read
 from msvm_select.cli.data_options import data_argument, data_options
 from msvm_select.cli.fit import DEFAULT_C, settings_options
+from msvm_select.cli.headings import Command
 from msvm_select.cli.options import CONSTANTS, setting
 from msvm_select.cli.streams import chosen_format
 from msvm_select.cli.talk import Talk
@@ -26,11 +27,13 @@ def constants_options(command: Any) -> Any:
     return command
 
 
-@click.command("bound", short_help="Show every term of every bound of one cell.")
+@click.command(
+    "bound", cls=Command, short_help="Show every term of every bound of one cell."
+)
 @data_argument
 @settings_options
 @constants_options
-@setting("--jobs", help="Samples at the same time. Default: 1.")
+@setting("--jobs", metavar="N", help="Samples at the same time. Default: 1.")
 @data_options
 @click.option("--explain", is_flag=True, help="In a table, each number's formula.")
 @setting(

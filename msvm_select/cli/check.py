@@ -10,6 +10,7 @@ import click
 
 from msvm_select.cli.chosen import chosen_reading, read
 from msvm_select.cli.data_options import data_argument, data_options
+from msvm_select.cli.headings import Command
 from msvm_select.errors import DataError
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ SCHEMA_VERSION = 1
 HEADINGS = ("column", "min", "max", "mean", "sd", "missing")
 
 
-@click.command("check", short_help="Report what is in a data file.")
+@click.command("check", cls=Command, short_help="Report what is in a data file.")
 @data_argument
 @data_options
 @click.option(

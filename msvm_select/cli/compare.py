@@ -9,6 +9,7 @@ import click
 
 from msvm_select.cli.chosen import chosen_reading, read, setting_layers
 from msvm_select.cli.data_options import data_argument, data_options
+from msvm_select.cli.headings import Command
 from msvm_select.cli.options import RANK_BY, SWEEP_OPTIONS, setting
 from msvm_select.cli.streams import chosen_format
 from msvm_select.cli.talk import Talk
@@ -26,7 +27,9 @@ def grid_options(command: Any) -> Any:
     return command
 
 
-@click.command("compare", short_help="Compare how well the criteria choose.")
+@click.command(
+    "compare", cls=Command, short_help="Compare how well the criteria choose."
+)
 @data_argument
 @grid_options
 @data_options

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from msvm_select.cli.chosen import chosen_values
+from msvm_select.cli.headings import Command
 from msvm_select.cli.options import setting
 from msvm_select.cli.streams import chosen_format
 from msvm_select.cli.talk import Talk
@@ -18,7 +19,9 @@ if TYPE_CHECKING:
 NAMES = ("three-gaussians",)
 
 
-@click.command("experiment", short_help="Repeat the experiment of a paper.")
+@click.command(
+    "experiment", cls=Command, short_help="Repeat the experiment of a paper."
+)
 @click.argument("name", metavar="three-gaussians", type=click.Choice(NAMES))
 @setting("--C", "C", metavar="GRID", help="Default: 0.0001:0.003:+0.0001.")
 @click.option(

@@ -8,6 +8,7 @@ import click
 
 from msvm_select.cli.chosen import chosen_reading, chosen_settings, read
 from msvm_select.cli.data_options import data_argument, data_options
+from msvm_select.cli.headings import Command
 from msvm_select.cli.options import setting
 from msvm_select.cli.talk import Talk
 
@@ -51,7 +52,7 @@ def settings_options(command: Any) -> Any:
     return command
 
 
-@click.command("fit")
+@click.command("fit", cls=Command)
 @data_argument
 @click.option(
     "-o",

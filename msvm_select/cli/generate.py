@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import click
 
+from msvm_select.cli.headings import Command
 
-@click.command("generate", short_help="Write artificial data as CSV.")
+
+@click.command("generate", cls=Command, short_help="Write artificial data as CSV.")
 @click.argument("name", metavar="three-gaussians")
 @click.option(
     "--per-class",

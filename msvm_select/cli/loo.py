@@ -9,6 +9,7 @@ import click
 from msvm_select.cli.chosen import chosen_reading, chosen_settings, read
 from msvm_select.cli.data_options import data_argument, data_options
 from msvm_select.cli.fit import DEFAULT_C, settings_options
+from msvm_select.cli.headings import Command
 from msvm_select.cli.options import setting
 from msvm_select.cli.streams import chosen_format
 from msvm_select.cli.talk import Talk
@@ -19,10 +20,10 @@ if TYPE_CHECKING:
     from msvm_select.settings import Settings
 
 
-@click.command("loo", short_help="Judge every sample without itself.")
+@click.command("loo", cls=Command, short_help="Judge every sample without itself.")
 @data_argument
 @settings_options
-@setting("--jobs", help="Samples at the same time. Default: 1.")
+@setting("--jobs", metavar="N", help="Samples at the same time. Default: 1.")
 @data_options
 @click.option("--all", "every", is_flag=True, help="In a table, the right ones too.")
 @setting(

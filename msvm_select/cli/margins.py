@@ -9,12 +9,15 @@ import click
 from msvm_select.cli.chosen import chosen_reading, chosen_settings, read
 from msvm_select.cli.data_options import data_argument, data_options
 from msvm_select.cli.fit import DEFAULT_C, settings_options
+from msvm_select.cli.headings import Command
 from msvm_select.cli.options import setting
 from msvm_select.cli.streams import chosen_format
 from msvm_select.cli.talk import Talk
 
 
-@click.command("margins", short_help="Show the margin between each pair of classes.")
+@click.command(
+    "margins", cls=Command, short_help="Show the margin between each pair of classes."
+)
 @data_argument
 @settings_options
 @data_options

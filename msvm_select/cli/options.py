@@ -83,8 +83,10 @@ SWEEP_OPTIONS = (
         help="Train on a Gram matrix that fails Mercer's test. Default: refuse.",
     ),
     *CONSTANTS,
-    setting("--seed", help="For whatever shuffles. Default: 0."),
-    setting("--jobs", help="Kernel settings at the same time. Default: 1."),
+    setting("--seed", metavar="N", help="For whatever shuffles. Default: 0."),
+    setting(
+        "--jobs", metavar="N", help="Kernel settings at the same time. Default: 1."
+    ),
 )
 
 CHOOSING_OPTIONS = (

@@ -8,6 +8,7 @@ import click
 
 from msvm_select.cli.chosen import chosen_reading, read_options, told_places
 from msvm_select.cli.data_options import data_argument, data_options
+from msvm_select.cli.headings import Command
 
 if TYPE_CHECKING:
     from msvm_select.model import Predictions
@@ -23,7 +24,7 @@ HELP = {
 }
 
 
-@click.command("predict")
+@click.command("predict", cls=Command)
 @click.argument("model")
 @data_argument
 @click.option("--scores", is_flag=True, help="Also h_k, in one column a class.")

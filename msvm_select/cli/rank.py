@@ -8,6 +8,7 @@ import click
 
 from msvm_select.cli.chosen import chosen_values
 from msvm_select.cli.gates import say_broken
+from msvm_select.cli.headings import Command
 from msvm_select.cli.options import choosing_options, output_options
 from msvm_select.cli.streams import chosen_format, deliver
 from msvm_select.cli.talk import Talk
@@ -18,7 +19,9 @@ if TYPE_CHECKING:
 DEFAULT_BY = "loo"
 
 
-@click.command("rank", short_help="Rank a result file by another criterion.")
+@click.command(
+    "rank", cls=Command, short_help="Rank a result file by another criterion."
+)
 @click.argument("results", metavar="RESULTS")
 @click.option(
     "--by",

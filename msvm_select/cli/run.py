@@ -8,6 +8,7 @@ import click
 
 from msvm_select.cli.chosen import chosen_reading, chosen_settings
 from msvm_select.cli.data_options import data_options
+from msvm_select.cli.headings import Command
 from msvm_select.cli.options import (
     EXTEND,
     choosing_options,
@@ -17,7 +18,7 @@ from msvm_select.cli.options import (
 from msvm_select.cli.sweep import perform
 
 
-@click.command("run", short_help="The same, as a TOML file says.")
+@click.command("run", cls=Command, short_help="The same, as a TOML file says.")
 @click.argument("config", metavar="CONFIG.toml")
 @click.option("--data", metavar="DATA", help="Another file than the one it names.")
 @sweep_options
@@ -35,8 +36,9 @@ def command(config: str, data: str | None, **options: Any) -> None:
     msvm-select run configs/iris.toml --C 1,10 --show-config
 
     The keys of the file are the options of `msvm-select sweep`, and `data`, a path
-    from the file's folder. An option wins over the environment (MSVM_SELECT_C and so
-    on), that over the file, and the file over the defaults.
+    from the file's folder; `-` reads the file from stdin. An option wins over the
+    environment (MSVM_SELECT_C and so on), that over the file, and the file over the
+    defaults.
     """
     from msvm_select.errors import SettingsError
     from msvm_select.settings.config import load_config

@@ -10,12 +10,15 @@ from typing import Any
 import click
 
 from msvm_select.cli import EXIT_CODES
+from msvm_select.cli.headings import Command
 
 WIDTH = 88
 TOPICS = ("kernels", "solvers", "criteria", "formats", "exit-codes")
 
 
-@click.command("show", short_help="List kernels, solvers, criteria, formats.")
+@click.command(
+    "show", cls=Command, short_help="List kernels, solvers, criteria, formats."
+)
 @click.argument("topic", metavar="TOPIC", type=click.Choice(TOPICS))
 def command(topic: str) -> None:
     """List what is on offer: kernels, solvers, criteria, formats or exit-codes.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -10,6 +11,7 @@ import click
 from msvm_select.cli.chosen import chosen_reading, chosen_settings, read
 from msvm_select.cli.data_options import data_argument, data_options
 from msvm_select.cli.gates import gated_exit_code
+from msvm_select.cli.headings import Command
 from msvm_select.cli.interrupts import Interrupts
 from msvm_select.cli.options import (
     EXTEND,
@@ -27,7 +29,7 @@ if TYPE_CHECKING:
     from msvm_select.sweep.progress import Progress
 
 
-@click.command("sweep", short_help="Train and rank the cells of a grid.")
+@click.command("sweep", cls=Command, short_help="Train and rank the cells of a grid.")
 @data_argument
 @sweep_options
 @EXTEND
@@ -46,8 +48,8 @@ def command(data: str, **options: Any) -> None:
     cat data/iris.csv | msvm-select sweep - --format json > ranked.json
 
     A GRID is a list 0.1,1,10, a geometric range 2^-3:2^9:7 (7 values, ends included)
-    or an arithmetic one 0.01:0.5:+0.01. Every option of the grid may also come from
-    the environment: MSVM_SELECT_C, MSVM_SELECT_KERNEL and so on.
+    or an arithmetic one 0.01:0.5:+0.01. Settings, and how DATA is read, may also come
+    from the environment: MSVM_SELECT_C, MSVM_SELECT_TARGET and so on.
     """
     perform(data, chosen_reading(options), chosen_settings(options), options)
 
@@ -94,20 +96,21 @@ def swept(
 
     ``progress`` hears of the sweep in the place of ``talk``.
     """
-    from msvm_select.sweep import gather, iterate
+    from msvm_select.sweep import Extension, gather, iterate
 
+    sweep = Extension(partial(iterate, data), settings, progress or talk)
     rows: list[Row] = []
     with talk, Interrupts() as interrupts:
         for note in data.notes:
             talk.say(f"Note: {note}")
         try:
-            for row in iterate(data, settings, progress or talk):
+            for row in sweep:
                 if interrupts.came:  # and was swallowed in this row, which may be wrong
                     break
                 rows.append(row)
         except KeyboardInterrupt:
             interrupts.came = True
-    found = gather(data, settings, rows) if rows else None
+    found = gather(data, sweep.settings, rows, settings) if rows else None
     return Outcome(found, interrupts.came)
 
 
@@ -130,10 +133,16 @@ def _conclude(results: Results, output: str | None, talk: Talk) -> None:
 
 
 def _warn_of_edges(results: Results, talk: Talk) -> None:
+    """Or, after the grid was widened, say that the best value is within it now."""
     from msvm_select.report.edges import edge_notes
 
-    for note in edge_notes(results):
+    notes = edge_notes(results, extends=True)
+    for note in notes:
         talk.say(f"Warning: {note}")
+    grown = results.settings.get("extended_from", {})
+    if grown and not notes:
+        sizes = [f"{name}: {len(results.settings[name])} values" for name in grown]
+        talk.say(f"The best value is not on an edge any more ({', '.join(sizes)}).")
 
 
 def _config(data: str, reading: dict[str, Any], settings: Settings) -> str:

@@ -63,13 +63,6 @@ class Extension:
             for name, edge, values in steps:
                 yield from self._widened(number, name, edge, values)
 
-    @property
-    def provenance(self) -> dict[str, Any]:
-        """The settings of the whole grid, and those that were asked for of it."""
-        before, after = self.asked.deciding(), self.settings.deciding()
-        grown = {name: grid for name, grid in before.items() if grid != after[name]}
-        return {**after, **({"extended_from": grown} if grown else {})}
-
     def _steps(self) -> list[tuple[str, Edge, tuple[float, ...]]]:
         """What each grid gets, for the edges that the best value lies on."""
         by = self.settings.rank_by
@@ -132,3 +125,13 @@ def _is_beyond(value: float, edge: Edge) -> bool:
     """And not the edge itself, written a little otherwise."""
     room = 1e-9 * abs(edge.value)
     return value > edge.value + room if edge.upward else value < edge.value - room
+
+
+def grown_from(asked: Settings | None, settings: Settings) -> dict[str, Any]:
+    """``extended_from``: the grids that were asked for, of those that were widened."""
+    grown = {
+        name: grid
+        for name in FARTHEST
+        if asked and (grid := getattr(asked, name)) != getattr(settings, name)
+    }
+    return {"extended_from": grown} if grown else {}

@@ -7,6 +7,7 @@ settings are independent of each other, so that they may run at the same time.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Any
 
 from msvm_select.errors import DataError
@@ -17,6 +18,7 @@ from msvm_select.report.choosing import chosen
 from msvm_select.report.provenance import data_summary, versions
 from msvm_select.settings import Settings, default_gamma, settings_from
 from msvm_select.sweep.chain import Chain, make_solver
+from msvm_select.sweep.extend import Extension, grown_from
 from msvm_select.sweep.jobs import interleave
 from msvm_select.sweep.journal import Journal
 from msvm_select.sweep.progress import (
@@ -41,16 +43,23 @@ def run_sweep(
     """
     if values or settings is None:
         settings = settings_from(values, settings)
-    return gather(data, settings, list(iterate(data, settings, progress)))
+    sweep = Extension(partial(iterate, data), settings, progress)
+    rows = list(sweep)
+    return gather(data, sweep.settings, rows, settings)
 
 
-def gather(data: Dataset, settings: Settings, rows: list[Row]) -> Results:
-    """The rows that are finished, ranked, one chosen, with what they came from."""
+def gather(
+    data: Dataset, settings: Settings, rows: list[Row], asked: Settings | None = None
+) -> Results:
+    """The rows that are finished, ranked, one chosen, with what they came from.
+
+    ``asked`` are the settings before the grid was widened, if it was.
+    """
     ranked = Results(
         rows=rank(rows, settings.rank_by),
         rank_by=settings.rank_by,
         data=data_summary(data),
-        settings=settings.deciding(),
+        settings={**settings.deciding(), **grown_from(asked, settings)},
         versions=versions(),
     )
     return chosen(ranked, settings.select)

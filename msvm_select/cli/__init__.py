@@ -12,7 +12,6 @@ import sys
 import traceback
 from contextlib import suppress
 from importlib import import_module
-from importlib.metadata import version
 from importlib.util import find_spec
 from typing import Any
 
@@ -23,7 +22,10 @@ from msvm_select.errors import DataError, MsvmError, SettingsError
 COMMANDS = (
     *("sweep", "run", "rank", "show", "check", "generate", "fit", "predict"),
     *("loo", "bound", "margins", "plot", "compare", "experiment"),
+    *("completion", "help"),
 )
+PROGRAM = "msvm-select"
+COMPLETE_VARIABLE = "_MSVM_SELECT_COMPLETE"  # set by what ``completion`` prints
 EXIT_CODES = {
     0: "all is well",
     1: "a failure while running, or a gate that the results do not pass",
@@ -71,6 +73,8 @@ class Group(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """As click does it, with the names that an unknown one may have meant."""
         names = self.list_commands(ctx)
+        if ctx.resilient_parsing:  # a shell asks, and hears nothing of mistakes
+            return super().resolve_command(ctx, args)
         if args[0] not in names and not args[0].startswith("-"):
             from msvm_select.suggest import did_you_mean
 
@@ -123,7 +127,9 @@ def _print_version(
     context: click.Context, option: click.Parameter, value: bool
 ) -> None:
     if value:
-        click.echo(f"msvm-select {version('msvm-select')}")
+        from msvm_select.cli.version import versions_text
+
+        click.echo(versions_text())
         context.exit()
 
 
@@ -138,7 +144,7 @@ def _print_version(
     is_eager=True,
     expose_value=False,
     callback=_print_version,
-    help="Print the version.",
+    help="Print the version, and those of what it stands on.",
 )
 def cli() -> None:
     """Choose the hyperparameters of multi-class support vector machines, exactly.
@@ -160,4 +166,6 @@ def main() -> None:
     # sweep was seen to take twenty times as long. --jobs puts the cores to better use.
     for name in BLAS_THREADS:
         os.environ.setdefault(name, "1")
-    cli(prog_name="msvm-select")
+    if COMPLETE_VARIABLE in os.environ:
+        import_module(f"{__name__}.shells")
+    cli(prog_name=PROGRAM, complete_var=COMPLETE_VARIABLE)

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
+
+from msvm_select.cli.completing import complete_params
 
 HEADINGS = {
     "Grid": ("kernel", "C", "gamma", "sigma", "degree", "coef0", "extend"),
@@ -34,7 +38,15 @@ Record = tuple[str, str]
 
 
 class Command(click.Command):
-    """The help: usage, one sentence, examples, details, then options under headings."""
+    """The help: usage, one sentence, examples, details, then options under headings.
+
+    What is known of the values of its parameters is there for a shell to complete.
+    """
+
+    def __init__(self, *arguments: Any, **attributes: Any) -> None:
+        """As any command."""
+        super().__init__(*arguments, **attributes)
+        complete_params(self.params)
 
     def format_options(
         self, ctx: click.Context, formatter: click.HelpFormatter

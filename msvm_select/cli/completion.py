@@ -1,0 +1,34 @@
+"""``msvm-select completion SHELL``: the script that lets a shell complete the line."""
+
+from __future__ import annotations
+
+import click
+
+from msvm_select.cli import COMPLETE_VARIABLE, PROGRAM, cli
+from msvm_select.cli.headings import Command
+from msvm_select.cli.shells import SHELLS, script
+
+
+@click.command(
+    "completion", cls=Command, short_help="Print what lets a shell complete the line."
+)
+@click.argument("shell", metavar="bash|zsh|fish", type=click.Choice(SHELLS))
+def command(shell: str) -> None:
+    """Print the script by which a shell completes the line at a TAB.
+
+    \b
+    msvm-select completion bash > ~/.msvm-select.bash
+    msvm-select completion zsh > ~/.msvm-select.zsh
+    msvm-select completion fish > ~/.config/fish/completions/msvm-select.fish
+
+    \b
+    Then, once:
+      bash  echo 'source ~/.msvm-select.bash' >> ~/.bashrc
+      zsh   echo 'source ~/.msvm-select.zsh' >> ~/.zshrc, below its compinit
+      fish  nothing: it looks there by itself
+
+    Completed are commands, options, files and the values of options: kernels, solvers,
+    formats, criteria (in lists too: --criteria loo,rad), configs of `run`, and for
+    --target, --id-column and --one-hot the columns of the DATA that stands before them.
+    """
+    click.echo(script(shell, cli, PROGRAM, COMPLETE_VARIABLE), nl=False)

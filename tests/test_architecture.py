@@ -8,12 +8,15 @@ from pathlib import Path
 
 PACKAGE = Path(__file__).parent.parent / "msvm_select"
 PLUG_INS = ("kernels", "machines", "solvers", "criteria")
-BELOW = ("errors", "suggest", "records", "flow", "bias", "solution", "geometry")
+BELOW = (
+    *("errors", "suggest", "memory", "records"),
+    *("flow", "bias", "solution", "geometry"),
+)
 ORDER = (
     *BELOW,
     *PLUG_INS,
     *("report", "settings", "dataset", "generate", "sweep"),
-    *("model", "page", "estimator"),
+    *("model", "plot", "page", "estimator"),
     "experiment",
     *("cli", "__init__", "__main__"),
 )
@@ -26,7 +29,7 @@ DOORS = {
     "osqp": ("solvers/osqp.py",),
     "qpsolvers": ("solvers/qp.py", "criteria/"),
     "sklearn": ("estimator.py",),
-    "matplotlib": ("plot.py", "cli/plot.py", "experiment/figure.py"),
+    "matplotlib": ("plot/", "cli/pictures.py", "experiment/figure.py"),
 }
 
 

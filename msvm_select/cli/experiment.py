@@ -105,7 +105,7 @@ def _performed(
 
 
 def _check(output: str) -> None:
-    from msvm_select.experiment.figure import check_figure
+    from msvm_select.plot.files import check_figure
     from msvm_select.report.formats import check_writable
 
     check_writable(output)

@@ -2,56 +2,31 @@
 
 from __future__ import annotations
 
-import io
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from msvm_select.errors import MsvmError, SettingsError
 from msvm_select.experiment.best_linear import best_linear
 from msvm_select.experiment.exact_risk import PAIRS, Classifier
 from msvm_select.experiment.three_gaussians import TrainingSet
+from msvm_select.plot.files import picture
 from msvm_select.records import Floats
-from msvm_select.suggest import listed
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-FORMATS = (".png", ".svg", ".pdf")
 SIZE = (10.0, 5.2)  # inches
-DOTS = 150  # an inch
 VIEW = (-20.0, 12.0, -17.0, 15.0)  # x1 from, to, x2 from, to
 # Class by class: told apart by shape and by lightness, so that grey print will do.
 MARKS = (("^", "0.0"), ("s", "0.45"), ("o", "0.75"))
 REACH = 200.0  # a ray goes on beyond the view
 
 
-def check_figure(path: str | Path) -> None:
-    """Refuse, before any work, a name of no known format or where nothing can draw."""
-    if Path(path).suffix.lower() not in FORMATS:
-        raise SettingsError(
-            f"{path}: a figure's name ends in one of {listed(FORMATS)}."
-        )
-    if find_spec("matplotlib") is None:
-        raise MsvmError(
-            "A figure needs matplotlib, which is not installed; "
-            "pip install 'msvm-select[plot]' brings it."
-        )
-
-
 def figure_bytes(one: TrainingSet, path: str | Path) -> bytes:
     """The figure of a training set, in the format of the file's ending."""
-    import matplotlib
-
-    kind = Path(path).suffix.lower().removeprefix(".")
-    metadata: dict[str, Any] = {"Date": None} if kind == "svg" else {}
-    out = io.BytesIO()
-    with matplotlib.rc_context({"svg.hashsalt": "three-gaussians"}):
-        draw(one).savefig(out, format=kind, dpi=DOTS, metadata=metadata)
-    return out.getvalue()
+    return picture(lambda: draw(one), path).content
 
 
 def draw(one: TrainingSet) -> Figure:
@@ -63,8 +38,8 @@ def draw(one: TrainingSet) -> Figure:
     _points(left, one)
     _boundaries(right, one)
     for axes in (left, right):
-        axes.set(xlim=VIEW[:2], ylim=VIEW[2:], aspect="equal", xlabel="$x_1$")
-        axes.set_ylabel("$x_2$")
+        axes.set(xlim=VIEW[:2], ylim=VIEW[2:], aspect="equal", xlabel="x1")
+        axes.set_ylabel("x2")
     return figure
 
 

@@ -106,7 +106,7 @@ def train_cell(
     how = (settings.solver, settings.loss)
     progress(Started(data.name, m, n, data.Q, 1, 1, *how))
     gram = kernel.gram(X)
-    smallest = _tested(kernel, gram, settings.allow_indefinite, progress)
+    smallest = tested(kernel, gram, settings.allow_indefinite, progress)
     C = settings.C[0]
     progress(CellStarted(kernel, C))
     machine = MACHINES[settings.loss]()
@@ -133,7 +133,7 @@ def _check_single(settings: Settings) -> None:
             )
 
 
-def _tested(kernel: Kernel, gram: Gram, allowed: bool, progress: Progress) -> float:
+def tested(kernel: Kernel, gram: Gram, allowed: bool, progress: Progress) -> float:
     """The smallest eigenvalue of K; a KernelError where Mercer's test fails."""
     smallest = smallest_eigenvalue(gram)
     indefinite = is_indefinite(smallest, gram)

@@ -1,0 +1,170 @@
+"""``msvm-select plot``: pictures of results, of a machine, of samples along C."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+from click.core import ParameterSource
+
+from msvm_select.cli.data_options import data_options
+from msvm_select.cli.fit import settings_options
+from msvm_select.cli.pictures import DRAWINGS, PATH_C, POINT, figure_size
+
+MODES = ("curves", "boundary", "paths", "ascii")
+FILES = {
+    "map": ("RESULTS",),
+    "ascii": ("RESULTS",),
+    "curves": ("RESULTS",),
+    "boundary": ("MODEL", "DATA"),
+    "paths": ("DATA",),
+}
+MADE_BY = {
+    ("RESULTS",): "a file that sweep -o wrote",
+    ("MODEL", "DATA"): "a file that fit wrote, and samples",
+    ("DATA",): "samples",
+}
+DRAWN = ("output", "quiet", "dpi", "size", "debug")
+HELP = {
+    "C": f"For --paths. Default: {PATH_C}.",
+    "gamma": "For --curves, one that was swept. For --paths: the default is 1 for the "
+    "polynomial, 1/(features x variance) for rbf and sigmoid.",
+}
+
+
+@click.command("plot", short_help="Draw results, a machine, samples along C.")
+@click.argument("files", metavar="FILE..", nargs=-1, type=click.Path(allow_dash=True))
+@click.option(
+    "-o", "--output", metavar="FIGURE", help="The picture: .png, .svg or .pdf."
+)
+@click.option(
+    "--by",
+    metavar="A",
+    help="A criterion or a column. Default: what the sweep ranked by.",
+)
+@click.option("--ascii", is_flag=True, help="The heat map as text, on stdout.")
+@click.option(
+    "--curves", is_flag=True, help="All criteria along C, for one kernel setting."
+)
+@click.option(
+    "--boundary", is_flag=True, help="Decision regions: FILE.. is MODEL DATA."
+)
+@click.option(
+    "--margins", is_flag=True, help="With --boundary: where a class leads by 1."
+)
+@click.option(
+    "--left-out/--no-left-out",
+    default=None,
+    help="With --boundary: cross the samples that are wrong when left out. Default: "
+    "do, up to 1000 samples.",
+)
+@click.option("--paths", is_flag=True, help="Samples along C: FILE.. is DATA.")
+@click.option(
+    "--of",
+    type=click.Choice(["alpha", "outputs", "norm"]),
+    help="With --paths: what to draw. Default: alpha.",
+)
+@click.option(
+    "--dpi",
+    type=click.IntRange(30, 1200),
+    default=150,
+    show_default=True,
+    help="Dots an inch of a .png.",
+)
+@click.option("--size", metavar="W,H", help="Of the picture, in inches.")
+@settings_options
+@data_options
+@click.option("-q", "--quiet", is_flag=True, help="Nothing on stderr but errors.")
+def command(files: tuple[str, ...], **options: Any) -> None:
+    """Draw results as a heat map or curves, a machine's regions, samples along C.
+
+    \b
+    msvm-select plot ranked.json -o map.png
+    msvm-select plot ranked.csv --by cv --ascii
+    msvm-select plot ranked.json --curves --kernel rbf --gamma 0.5 -o curves.svg
+    msvm-select plot --boundary two.json two.csv --margins -o regions.pdf
+    msvm-select plot --paths data/iris.csv --gamma 0.5 --of outputs -o paths.png
+
+    The heat map shows a criterion over C x kernel parameter, a panel for each kernel,
+    the best cell framed; cells without a number that counts are hatched. The curves are
+    those of the best cell's kernel setting, unless options name another. The regions
+    need a model of two features, as `fit` writes it; support vectors are ringed, errors
+    crossed. RESULTS may be `-`, for stdin.
+    """
+    mode = _mode(options)
+    _check(mode, files, options)
+    DRAWINGS[mode](files, options)
+
+
+def _mode(options: dict[str, Any]) -> str:
+    from msvm_select.errors import SettingsError
+
+    asked = [name for name in MODES if options[name]]
+    if len(asked) > 1:
+        raise SettingsError(
+            f"--{asked[0]} and --{asked[1]} are two pictures: give one."
+        )
+    return asked[0] if asked else "map"
+
+
+def _check(mode: str, files: tuple[str, ...], options: dict[str, Any]) -> None:
+    """As many files as it takes, no option that says nothing here, a place to write."""
+    from msvm_select.errors import SettingsError
+
+    wanted = FILES[mode]
+    asked = "plot" if mode == "map" else f"plot --{mode}"
+    if len(files) != len(wanted):
+        raise SettingsError(
+            f"{asked} takes {' and '.join(wanted)} ({MADE_BY[wanted]}); "
+            f"there {'is' if len(files) == 1 else 'are'} {len(files) or 'none'}."
+        )
+    context = click.get_current_context()
+    for param in context.command.params:
+        name = param.name or ""
+        typed = context.get_parameter_source(name) is ParameterSource.COMMANDLINE
+        if typed and name not in ("files", *MODES, *_used(mode)):
+            takers = [f"--{other}" for other in MODES if name in _used(other)]
+            whose = f", but for {' and '.join(takers)}" if takers else ""
+            raise SettingsError(f"{param.opts[0]} is not for {asked}{whose}.")
+    figure_size(options["size"])
+    if mode != "ascii":
+        _check_output(options["output"])
+
+
+def _used(mode: str) -> tuple[str, ...]:
+    """The options that a kind of picture looks at."""
+    from msvm_select.settings import SETTING_NAMES
+    from msvm_select.settings.reading import READING
+
+    return {
+        "map": ("by", *DRAWN),
+        "ascii": ("by", "quiet", "debug"),
+        "curves": ("by", *POINT, *DRAWN),
+        "boundary": ("margins", "left_out", *READING, *DRAWN),
+        "paths": ("of", *SETTING_NAMES, *READING, *DRAWN),
+    }[mode]
+
+
+def _check_output(output: str | None) -> None:
+    from msvm_select.errors import SettingsError
+    from msvm_select.plot.files import check_figure
+    from msvm_select.report.formats import check_writable
+
+    if output is None:
+        raise SettingsError(
+            "No file to draw to: give -o FIGURE.png (or .svg, .pdf); for a map on the "
+            "terminal, --ascii."
+        )
+    check_figure(output)
+    check_writable(output)
+
+
+def _with_own_help(params: list[click.Parameter]) -> None:
+    for param in params:
+        if isinstance(param, click.Option) and param.name in HELP:
+            param.help = HELP[param.name]
+        if param.name == "C":
+            param.metavar = "GRID"
+
+
+_with_own_help(command.params)

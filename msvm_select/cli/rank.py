@@ -6,15 +6,18 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from msvm_select.cli.against import checked_tolerance, say_worsened, show_moves
 from msvm_select.cli.chosen import chosen_values
 from msvm_select.cli.gates import say_broken
 from msvm_select.cli.headings import Command
 from msvm_select.cli.options import choosing_options, output_options
 from msvm_select.cli.streams import chosen_format, deliver
 from msvm_select.cli.talk import Talk
+from msvm_select.errors import SettingsError
 
 if TYPE_CHECKING:
     from msvm_select.report import Results
+    from msvm_select.report.against import Against
 
 DEFAULT_BY = "loo"
 
@@ -29,6 +32,16 @@ DEFAULT_BY = "loo"
     help="A criterion or a column. Default: what a json file was ranked by, else loo.",
 )
 @choosing_options
+@click.option(
+    "--against",
+    metavar="BEFORE",
+    help="Show what moved since the run of this file; exit 1 where the best got worse.",
+)
+@click.option(
+    "--tolerance",
+    metavar="T",
+    help="For --against: by how much the best may get worse. Default: 0.",
+)
 @output_options
 def command(
     results: str, by: str | None, output: str | None, quiet: bool, **options: Any
@@ -40,26 +53,53 @@ def command(
     msvm-select rank ranked.json --by gap --top 5 --format csv
     msvm-select rank ranked.csv --by sv-rate -o again.md
     msvm-select rank ranked.csv --select 1se --fail-above 0.05
+    msvm-select rank today.csv --against yesterday.csv --tolerance 0.01
     msvm-select sweep data/iris.csv --format json | msvm-select rank - --by n_sv
+
+    --against tells which cell was the best in each run, which cells are in one run
+    only, which ones changed their value or status, the largest change first (in a table
+    the first 20, or --top N), and Kendall's rank correlation of the two runs.
     """
     from msvm_select.report.choosing import chosen
-    from msvm_select.report.reread import read_results
 
     wanted = chosen_values(options)
     format = chosen_format(wanted.get("format"), output)
-    ranked = _ranked(read_results(results), by)
-    found = chosen(ranked, wanted.get("select", "best"))
-    deliver(found, format, output, wanted.get("top"))
-    _conclude(found, Talk(quiet))
-    click.get_current_context().exit(1 if say_broken(found, wanted) else 0)
+    tolerance, top = checked_tolerance(options["tolerance"]), wanted.get("top")
+    found = chosen(_ranked(results, by), wanted.get("select", "best"))
+    talk = Talk(quiet)
+    failed = False
+    if options["against"] is not None:
+        against = _against(options["against"], found)
+        show_moves(against, format, output, top, talk)
+        failed = say_worsened(against, tolerance)
+    elif options["tolerance"] is not None:
+        raise SettingsError("tolerance is for --against, which is not given.")
+    else:
+        deliver(found, format, output, top)
+        _warn_of_edges(found, talk)
+    failed = say_broken(found, wanted) or failed
+    click.get_current_context().exit(1 if failed else 0)
 
 
-def _ranked(results: Results, by: str | None) -> Results:
-    """By what was asked for, else by what the file was ranked by."""
-    return results.ranked(by or str(results.settings.get("rank_by", DEFAULT_BY)))
+def _ranked(path: str, by: str | None) -> Results:
+    """A file's rows, by what was asked for, else by what they were ranked by before."""
+    from msvm_select.report.reread import read_results
+
+    read = read_results(path)
+    try:
+        return read.ranked(by or str(read.settings.get("rank_by", DEFAULT_BY)))
+    except SettingsError as error:
+        error.add_note(f"The file is {path}.")
+        raise
 
 
-def _conclude(results: Results, talk: Talk) -> None:
+def _against(path: str, found: Results) -> Against:
+    from msvm_select.report.against import Against
+
+    return Against(_ranked(path, found.rank_by), found)
+
+
+def _warn_of_edges(results: Results, talk: Talk) -> None:
     from msvm_select.report.edges import edge_notes
 
     for note in edge_notes(results):

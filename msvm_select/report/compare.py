@@ -10,16 +10,14 @@ took and their share of all (training and criteria together).
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-import numpy as np
-
 from msvm_select.criteria import CRITERIA
 from msvm_select.records import SCHEMA_VERSION, Row
+from msvm_select.report.correlation import kendall
 from msvm_select.report.left_out import aligned
 from msvm_select.report.plain import LINE_FORMATS, Plain, finite
 from msvm_select.report.ranking import APPLICABLE, Results, ranking_column
@@ -98,7 +96,10 @@ class Comparison:
             "score": finite(getattr(pick, column)),
             "loo_rate": rate,
             "regret": None if rate is None or least is None else rate - least,
-            "kendall": _kendall(scored, column),
+            "kendall": kendall(
+                [getattr(row, column) for row in scored],
+                [row.loo_rate or 0.0 for row in scored],
+            ),
         }
 
     def render(self, format: str) -> str:
@@ -117,18 +118,6 @@ def _applies(scored: list[Row], column: str) -> int:
     if applicable is None:
         return len(scored)
     return sum(getattr(row, applicable) is True for row in scored)
-
-
-def _kendall(scored: list[Row], column: str) -> float | None:
-    """Kendall's tau-b; None where one of the two is the same everywhere."""
-    from scipy.stats import kendalltau
-
-    values = np.array([getattr(row, column) for row in scored], dtype=np.float64)
-    truth = np.array([row.loo_rate for row in scored], dtype=np.float64)
-    if np.unique(values).size < 2 or np.unique(truth).size < 2:
-        return None
-    tau = float(kendalltau(values, truth).statistic)
-    return tau if math.isfinite(tau) else None
 
 
 def document(comparison: Comparison) -> dict[str, Any]:

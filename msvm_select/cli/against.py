@@ -1,0 +1,54 @@
+"""``msvm-select rank RESULTS --against BEFORE``: what moved between two runs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from msvm_select.errors import SettingsError
+
+if TYPE_CHECKING:
+    from msvm_select.cli.talk import Talk
+    from msvm_select.report.against import Against
+
+ENOUGH = 20  # cells that a table shows of those that moved, unless --top says more
+
+
+def checked_tolerance(text: str | None) -> float:
+    """The number, 0 or more; 0 where none was given."""
+    from msvm_select.settings.values import number
+
+    tolerance = 0.0 if text is None else number(text, "tolerance")
+    if tolerance < 0.0:
+        raise SettingsError(f"tolerance = {tolerance:g} must be 0 or more.")
+    return tolerance
+
+
+def show_moves(
+    against: Against, format: str, output: str | None, top: int | None, talk: Talk
+) -> None:
+    """What moved, to stdout or the file; its closing lines are always to be seen."""
+    from msvm_select.report.against import closing
+    from msvm_select.report.formats import write_whole
+
+    shown = top or (ENOUGH if format == "table" else None)
+    text = against.render(format, shown)
+    if output is None:
+        click.echo(text, nl=False)
+    else:
+        write_whole(output, text)
+    for note in against.notes:
+        talk.say(f"Warning: {note}")
+    if output is not None or format != "table":
+        talk.say(closing(against))
+    if output is not None:
+        talk.say(f"Written: {output}")
+
+
+def say_worsened(against: Against, tolerance: float) -> bool:
+    """Whether the best cell got worse by more than ``tolerance``; says so."""
+    sentence = against.worsened(tolerance)
+    if sentence is not None:
+        click.echo(f"Gate failed: {sentence}", err=True)
+    return sentence is not None

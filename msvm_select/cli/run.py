@@ -15,6 +15,7 @@ from msvm_select.cli.options import (
     output_options,
     sweep_options,
 )
+from msvm_select.cli.report import report_option
 from msvm_select.cli.sweep import perform
 
 
@@ -26,6 +27,7 @@ from msvm_select.cli.sweep import perform
 @choosing_options
 @data_options
 @output_options
+@report_option
 @click.option("--show-config", is_flag=True, help="Print what counts, as TOML.")
 def command(config: str, data: str | None, **options: Any) -> None:
     """Sweep as a TOML file says; options on the line win over the file.

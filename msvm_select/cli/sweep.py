@@ -19,6 +19,7 @@ from msvm_select.cli.options import (
     output_options,
     sweep_options,
 )
+from msvm_select.cli.report import AskedPage, report_option
 from msvm_select.cli.streams import chosen_format, deliver
 from msvm_select.cli.talk import Talk
 
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
 @choosing_options
 @data_options
 @output_options
+@report_option
 @click.option("--show-config", is_flag=True, help="Print what counts, as TOML.")
 def command(data: str, **options: Any) -> None:
     """Train every cell of the grid C x kernel, score it, print the ranked table.
@@ -66,12 +68,14 @@ def perform(
         return
     output = options["output"]
     format = chosen_format(settings.format, output)
+    page = AskedPage(options["report"], data, reading).checked(output)
     talk = Talk(options["quiet"])
-    outcome = swept(read(data, **reading), settings, talk)
+    outcome = swept(samples := read(data, **reading), settings, talk)
     if outcome.results is None:
         raise KeyboardInterrupt
     deliver(outcome.results, format, output, settings.top)
     _conclude(outcome.results, output, talk)
+    page.write(samples, settings, outcome, talk)
     if not outcome.interrupted:
         _warn_of_edges(outcome.results, talk)
     else:

@@ -1,0 +1,104 @@
+"""``--report``: a page of the sweep, refused before it runs or written after it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from msvm_select.cli.interrupts import Interrupts
+from msvm_select.cli.talk import Talk
+from msvm_select.errors import MsvmError, SettingsError
+
+if TYPE_CHECKING:
+    from msvm_select.cli.sweep import Outcome
+    from msvm_select.records import Dataset, Row
+    from msvm_select.report.left_out import LeftOutReport
+    from msvm_select.settings import Settings
+
+Judged = tuple["LeftOutReport | None", str]
+
+UNFINISHED = "the sweep was interrupted before its end."
+CUT_SHORT = "judging the samples one by one was interrupted."
+
+report_option = click.option(
+    "--report",
+    metavar="FILE.html",
+    help="Write a page too, in one file: the answer, maps, curves, all cells.",
+)
+
+
+@dataclass(frozen=True)
+class AskedPage:
+    """Where the page is to go, where the data are and how they were read."""
+
+    path: str | None
+    data: str
+    reading: Mapping[str, Any]
+
+    def checked(self, output: str | None) -> AskedPage:
+        """Itself; refuses, before anything is trained, what could not be written."""
+        from msvm_select.report.formats import check_writable
+
+        if self.path is None:
+            return self
+        if self.path == "-":
+            raise SettingsError("--report: a page goes to a file; give its name.")
+        check_writable(self.path)
+        for other in (output, self.data):
+            if other is not None and Path(other).resolve() == Path(self.path).resolve():
+                raise SettingsError(f"--report {self.path} would overwrite {other}.")
+        return self
+
+    def write(
+        self, samples: Dataset, settings: Settings, outcome: Outcome, talk: Talk
+    ) -> None:
+        """The page, whole; Ctrl-C on the way leaves only its confusion matrix out."""
+        if self.path is None or outcome.results is None:
+            return
+        from msvm_select.page import Report, command_line, file_digest, render
+        from msvm_select.report.formats import write_whole
+
+        judged, why = _judged(samples, settings, outcome, talk)
+        page = Report(
+            results=outcome.results,
+            command=command_line(self.data, self.reading, settings, self.path),
+            judged=judged,
+            why_not=why,
+            source="standard input" if self.data == "-" else self.data,
+            digest=file_digest(self.data),
+            notes=samples.notes,
+            cells=talk.cells if outcome.interrupted else None,
+        )
+        write_whole(self.path, render(page))
+        talk.say(f"Written: {self.path}")
+        if why == CUT_SHORT:
+            raise KeyboardInterrupt
+
+
+def _judged(
+    samples: Dataset, settings: Settings, outcome: Outcome, talk: Talk
+) -> Judged:
+    """The leave-one-out of the chosen cell, or why there is none."""
+    row = outcome.results.chosen if outcome.results else None
+    if row is None or outcome.interrupted:
+        return None, UNFINISHED
+    if row.loo_errors is None:  # and nobody has seen yet how long it takes
+        talk.say("Judging each sample without itself, in the chosen cell ...")
+    return _judged_row(samples, settings, row)
+
+
+def _judged_row(samples: Dataset, settings: Settings, row: Row) -> Judged:
+    from msvm_select.page import judged
+
+    with Interrupts() as interrupts:
+        try:
+            found = judged(samples, settings, row)
+        except MsvmError as error:
+            return None, str(error)
+        except KeyboardInterrupt:
+            interrupts.came = True
+    return (None, CUT_SHORT) if interrupts.came else (found, "")

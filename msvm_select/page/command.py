@@ -1,0 +1,72 @@
+"""Settings -> the one line that sweeps alike, quoted for a shell."""
+
+from __future__ import annotations
+
+import math
+import shlex
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict
+from typing import Any
+
+from msvm_select.settings import PARAMETERS, Settings
+from msvm_select.settings.grids import parse_grid
+
+GRIDS = ("C", *PARAMETERS)
+LONG = 5  # values from which on a grid is told as a range, if it is one
+
+
+def command_line(
+    data: str, reading: Mapping[str, Any], settings: Settings, report: str
+) -> str:
+    """``msvm-select sweep`` with all that is not a default; it writes ``report``."""
+    where = f"./{data}" if data.startswith("-") and data != "-" else data
+    words = ["msvm-select", "sweep", where, *_options(reading)]
+    return shlex.join([*words, *_options(_said(settings)), "--report", report])
+
+
+def grid_text(values: tuple[float, ...]) -> str:
+    """The values as a grid is typed: a range where that is exactly these values."""
+    if len(values) >= LONG:
+        low, high = typed(values[0]), typed(values[-1])
+        step = typed(float(f"{values[1] - values[0]:.12g}"))
+        for text in (f"{low}:{high}:{len(values)}", f"{low}:{high}:+{step}"):
+            if (values[0] > 0.0 or "+" in text) and parse_grid(text) == values:
+                return text
+    return ",".join(map(typed, values))
+
+
+def typed(value: float) -> str:
+    """A number that is read back as it is; powers of two beyond 1/8 .. 1024 as such."""
+    mantissa, exponent = math.frexp(value)
+    if mantissa == 0.5 and not -3 <= exponent - 1 <= 10:
+        return f"2^{exponent - 1}"
+    return repr(value).removesuffix(".0")
+
+
+def _said(settings: Settings) -> dict[str, Any]:
+    """What decides the rows and is not the default."""
+    usual, chosen = asdict(Settings()), ("select", "extend")
+    values = settings.deciding() | {name: getattr(settings, name) for name in chosen}
+    said = {n: v for n, v in values.items() if v != usual.get(n)}
+    if settings.rank_by == settings.criteria[0]:
+        said.pop("rank_by", None)
+    for name in said:
+        if name in GRIDS:
+            said[name] = grid_text(said[name])
+        elif name == "criteria":
+            said[name] = ",".join(said[name])
+    return said
+
+
+def _options(values: Mapping[str, Any]) -> Iterator[str]:
+    for name, value in values.items():
+        option = "--" + name.replace("_", "-")
+        if isinstance(value, bool):
+            yield option if value else f"--no-{option[2:]}"
+        elif isinstance(value, list | tuple):
+            for part in value:
+                yield from (option, str(part))
+        elif value is not None:
+            # of the form --x=-1 where the value would else be taken for an option
+            text = typed(value) if isinstance(value, float) else str(value)
+            yield from ([f"{option}={text}"] if text[:1] == "-" else [option, text])

@@ -5,16 +5,25 @@ from __future__ import annotations
 from collections.abc import Iterable
 from difflib import get_close_matches
 
+LONGEST = 60  # characters of a name in a message
+
+
+def quoted(text: str) -> str:
+    """The text in quotes, fit for one line of a message: cut where it is long."""
+    return repr(text if len(text) <= LONGEST else f"{text[: LONGEST - 3]}...")
+
 
 def did_you_mean(wanted: str, names: Iterable[str]) -> str:
     """`` (did you mean 'class'?)``, or nothing when no name comes near."""
-    by_fold = {name.casefold(): name for name in names}
+    by_fold = {name.casefold(): name for name in names if len(name) <= LONGEST}
+    if len(wanted) > LONGEST:
+        return ""
     near = get_close_matches(wanted.casefold(), by_fold, n=1, cutoff=0.6)
-    return f" (did you mean {by_fold[near[0]]!r}?)" if near else ""
+    return f" (did you mean {quoted(by_fold[near[0]])}?)" if near else ""
 
 
 def listed(names: Iterable[str], most: int = 6) -> str:
-    """The names, quoted and separated by commas; a long list is cut with a count."""
-    every = [repr(name) for name in names]
+    """The names, quoted and separated by commas; what is long is cut."""
+    every = [quoted(name) for name in names]
     rest = len(every) - most
     return ", ".join(every[:most]) + (f" and {rest} more" if rest > 0 else "")

@@ -61,6 +61,7 @@ VALUES: dict[str, tuple[Any, Any, Any]] = {
     "one_hot": (["a"], ["b", "c"], ["d"]),
     "missing": ("mean", "drop", "error"),
     "input_format": ("libsvm", "csv", "libsvm"),
+    "decimal": ("comma", "point", "comma"),
 }
 # What else must be said for a setting to have a sense.
 BESIDE = {

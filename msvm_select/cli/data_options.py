@@ -48,6 +48,11 @@ DATA_OPTIONS = (
         "column's mean over the training part. Default: error.",
     ),
     setting(
+        "--decimal",
+        metavar="MARK",
+        help="What marks the decimals of a number: point (default) or comma.",
+    ),
+    setting(
         "--input-format",
         type=click.Choice(["csv", "libsvm"]),
         help="Default: libsvm for .svm, .libsvm and .t files, else csv.",

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
+from msvm_select.dataset.no_number import NoNumbers
 from msvm_select.dataset.problems import Problems
 from msvm_select.dataset.table import Table
 from msvm_select.records import Floats, Ints
@@ -18,7 +18,7 @@ MISSING = frozenset(
     ["", "?", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "NAN", "nan", "-nan"]
     + ["NULL", "Null", "null"]
 )
-COMMA_NUMBER = re.compile(r"[-+]?\d+,\d+([eE][-+]?\d+)?")
+SWAP = str.maketrans(",.", ".,")
 SHOWN = 5
 
 Texts = NDArray[np.object_]
@@ -78,27 +78,22 @@ class Cells:
 
 
 @dataclass
-class NoNumbers:
-    """The cells of one column that are no numbers: the first, how many, which."""
-
-    line: int
-    value: str
-    count: int = 0
-    distinct: set[str] = field(default_factory=set)
-
-
-@dataclass
 class Reader:
-    """Turns the blocks of a table into Cells and gathers what is wrong with them."""
+    """Turns the blocks of a table into Cells and gathers what is wrong with them.
+
+    With ``comma`` the mark in a number is the comma, and a point is none.
+    """
 
     roles: Roles
     na_values: Sequence[str] = ()
+    comma: bool = False
     odd: dict[int, NoNumbers] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """What stands for a missing value, as text and as a number."""
         self.missing = MISSING | {value.strip() for value in self.na_values}
-        self.sentinels = [float(v) for v in self.na_values if is_number(v)]
+        values = (self._pointed(value) for value in self.na_values)
+        self.sentinels = [float(value) for value in values if is_number(value)]
 
     def read(self, table: Table, problems: Problems) -> Cells:
         """Every row of the table."""
@@ -134,11 +129,15 @@ class Reader:
             block[np.isin(block, self.sentinels)] = np.nan
         return block
 
+    def _pointed(self, cell: str) -> str:
+        """The cell with a decimal point for the comma, and the other way round."""
+        return cell.translate(SWAP) if self.comma else cell
+
     def _column(self, i: int, cells: Sequence[str], lines: list[int]) -> Floats:
         # The whole column at once is ten times as fast; float() takes 1_000, we do not.
         if "_" not in "".join(cells):
             try:
-                return np.array(cells, dtype=np.float64)
+                return np.array([*map(self._pointed, cells)], dtype=np.float64)
             except ValueError:
                 pass
         return np.array(
@@ -151,8 +150,8 @@ class Reader:
     def _number(self, i: int, cell: str, line: int) -> float:
         if cell in self.missing:
             return np.nan
-        if is_number(cell):
-            return float(cell)
+        if is_number(number := self._pointed(cell)):
+            return float(number)
         odd = self.odd.setdefault(i, NoNumbers(line, cell))
         odd.count += 1
         odd.distinct.add(cell)
@@ -166,7 +165,7 @@ class Reader:
             self.odd.clear()
         for i, odd in list(self.odd.items())[:SHOWN]:
             name = self.roles.names[i]
-            problems.add(_what_to_do(name, odd, m), odd.line, name)
+            problems.add(odd.what_to_do(name, m), odd.line, name)
         if len(self.odd) > SHOWN:
             problems.add(f"{len(self.odd) - SHOWN} more columns hold text")
 
@@ -186,22 +185,3 @@ def is_number(cell: str) -> bool:
     except ValueError:
         return False
     return True
-
-
-def _what_to_do(name: str, odd: NoNumbers, m: int) -> str:
-    shown = odd.value if len(odd.value) <= 40 else odd.value[:37] + "..."
-    said = f"{shown!r} is not a number"
-    if COMMA_NUMBER.fullmatch(odd.value):
-        return f"{said}: it has a decimal comma; write decimal points"
-    if odd.count == m and len(odd.distinct) == m > 2:
-        return (
-            f"{said}, and every row has another text here: say --id-column {name!r} if "
-            f"it names the rows, or --one-hot {name!r} if it is a category"
-        )
-    if odd.count * 2 >= m:
-        return f"{said}: say --one-hot {name!r} if the column is a category"
-    return (
-        f"{said} ({odd.count} such of {m} rows): correct it, or say --na-values "
-        f"{shown!r} if it stands for a missing value, or --one-hot {name!r} if the "
-        "column is a category"
-    )

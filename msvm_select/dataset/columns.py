@@ -11,9 +11,10 @@ from msvm_select.dataset.cells import Roles, is_number
 from msvm_select.dataset.problems import Problems
 from msvm_select.dataset.table import Table
 from msvm_select.records import Columns
-from msvm_select.suggest import did_you_mean, listed
+from msvm_select.suggest import did_you_mean, listed, quoted
 
 # "y" is also a coordinate: it counts only where no column has a plainer name.
+SHOWN = 5
 TARGET_NAMES = (("class", "target", "label"), ("y",))
 
 
@@ -37,7 +38,7 @@ def default_target(names: Sequence[str], problems: Problems) -> int:
         if len(found) > 1:
             raise problems.stop(
                 f"columns {listed(names[i] for i in found)} could each be the target; "
-                "say which with --target"
+                f"say which with --target (they are number {_numbers(found)})"
             )
         if found:
             return found[0]
@@ -59,7 +60,7 @@ def training_roles(
         at = found("--target", target)
     own = found("--id-column", id_column) if id_column is not None else None
     if own is not None and own == at >= 0:
-        problems.add(f"--id-column {id_column!r} is also the target")
+        problems.add(f"--id-column {quoted(str(id_column))} is also the target")
     problems.settle()
     inputs = tuple(i for i in range(table.width) if i not in (at, own))
     if table.header:
@@ -89,7 +90,7 @@ class _Finder:
             else f"without a header, give a number from 1 to {self.width}"
         )
         near = did_you_mean(wanted, self.names)
-        self.problems.add(f"{option} {wanted!r}: no such column{near}; {there}")
+        self.problems.add(f"{option} {quoted(wanted)}: no such column{near}; {there}")
         return -1
 
 
@@ -109,7 +110,7 @@ def _one_hot(
     expanded = sorted({found("--one-hot", name) for name in wanted} - {-1})
     for i in expanded:
         if i not in inputs:
-            problems.add(f"--one-hot {names[i]!r}: this column is not a feature")
+            problems.add(f"--one-hot {quoted(names[i])}: this column is not a feature")
     return tuple(expanded)
 
 
@@ -141,15 +142,25 @@ def _looks_like_sample(features: Sequence[str]) -> bool:
 def check_duplicates(table: Table, problems: Problems) -> None:
     """Two columns of one name cannot be told apart."""
     counts = Counter(name for name in table.first if name)
-    for name in [name for name, count in counts.items() if count > 1]:
-        at = [i + 1 for i, other in enumerate(table.first) if other == name]
-        which = " and ".join(map(str, at))
+    double = [name for name, count in counts.items() if count > 1]
+    if len(double) > SHOWN:
+        problems.add(f"{len(double) - SHOWN} more names are those of several columns")
+    for name in double[:SHOWN]:
+        at = [i for i, other in enumerate(table.first) if other == name]
         problems.add(
-            f"columns {which} have the same name; rename one, or say --no-header if "
-            "this line is a sample",
+            f"columns {_numbers(at)} have the same name; rename one, or say "
+            "--no-header if this line is a sample",
             table.first_line,
             name,
         )
+
+
+def _numbers(at: Sequence[int]) -> str:
+    """``1, 2 and 3`` of the positions 0, 1 and 2; a long list is cut."""
+    numbers = [str(i + 1) for i in at[:SHOWN]]
+    if len(at) > SHOWN:
+        numbers.append(f"{len(at) - SHOWN} more")
+    return f"{', '.join(numbers[:-1])} and {numbers[-1]}"
 
 
 def _no_features(table: Table) -> str:

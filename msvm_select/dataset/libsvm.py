@@ -10,6 +10,7 @@ from msvm_select.dataset.cells import Cells, is_number
 from msvm_select.dataset.problems import Problems
 from msvm_select.dataset.source import Source
 from msvm_select.records import Ints
+from msvm_select.suggest import quoted
 
 SUFFIXES = (".svm", ".libsvm", ".t")
 TARGET = "class"
@@ -36,14 +37,14 @@ class _Entries:
         seen: set[int] = set()
         for token in tokens:
             if trouble := self._read_token(token, seen):
-                problems.add(f"{token!r}: {trouble}", number)
+                problems.add(f"{quoted(token)}: {trouble}", number)
 
     def _read_token(self, token: str, seen: set[int]) -> str:
         index, colon, value = token.partition(":")
         if not colon or not index.isascii() or not index.isdigit():
             return "this is not index:value"
         if not is_number(value):
-            return f"{value!r} is not a number"
+            return f"{quoted(value)} is not a number"
         j = int(index)
         if j == 0:
             return "features are counted from 1"

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from msvm_select.errors import DataError
+from msvm_select.suggest import quoted
 
 
 class UnusableDataError(DataError):
@@ -41,7 +42,7 @@ class Problems:
         if line is not None:
             where.append(f"line {line}")
         if column is not None:
-            where.append(f"column {column!r}")
+            where.append(f"column {quoted(column)}")
         return ", ".join(where)
 
     def stop(self, text: str, line: int | None = None) -> UnusableDataError:

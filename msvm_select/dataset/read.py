@@ -20,7 +20,7 @@ from msvm_select.dataset.samples import (
     note_row_numbers,
     note_unlabelled,
     refuse_empty_columns,
-    settle_infinite,
+    settle_extremes,
     settle_missing,
 )
 from msvm_select.dataset.source import Readable, Source, load
@@ -30,6 +30,7 @@ from msvm_select.records import Columns, Dataset
 
 MISSING_POLICIES = ("error", "drop", "mean")
 INPUT_FORMATS = ("csv", "libsvm")
+DECIMALS = {"point": False, ".": False, "comma": True, ",": True}
 
 
 @dataclass(frozen=True)
@@ -49,6 +50,7 @@ class ReadOptions:
     one_hot: tuple[str, ...] = ()
     missing: str = "error"
     input_format: str | None = None
+    decimal: str = "point"
 
     def __post_init__(self) -> None:
         """Refuse what is no choice."""
@@ -56,6 +58,13 @@ class ReadOptions:
             raise SettingsError(f"--missing {self.missing}: error, drop or mean")
         if self.input_format not in (None, *INPUT_FORMATS):
             raise SettingsError(f"--input-format {self.input_format}: csv or libsvm")
+        if self.decimal not in DECIMALS:
+            raise SettingsError(f"--decimal {self.decimal}: point or comma")
+
+    @property
+    def comma(self) -> bool:
+        """Whether numbers have decimal commas."""
+        return DECIMALS[self.decimal]
 
 
 def load_csv(
@@ -70,6 +79,7 @@ def load_csv(
     one_hot: Iterable[str] = (),
     missing: str = "error",
     input_format: str | None = None,
+    decimal: str = "point",
 ) -> Dataset:
     """Read a file with class labels; the options are those of the command line."""
     options = ReadOptions(
@@ -82,6 +92,7 @@ def load_csv(
         one_hot=tuple(one_hot),
         missing=missing,
         input_format=input_format,
+        decimal=decimal,
     )
     return read_dataset(path, options)
 
@@ -97,7 +108,7 @@ def read_dataset(path: Readable, options: ReadOptions | None = None) -> Dataset:
     cells, columns = _read_training(source, options, problems)
     target = str(columns.target)
     _check_some(cells, problems)
-    settle_infinite(cells, problems)
+    settle_extremes(cells, problems)
     cells = settle_missing(cells, target, options.missing, problems)
     refuse_empty_columns(cells, problems)
     one_hot = categories(cells, columns.one_hot)
@@ -128,7 +139,7 @@ def read_features(
     missing = options.missing
     if missing == "error" and columns.missing == "mean":
         missing = "mean"
-    settle_infinite(cells, problems)
+    settle_extremes(cells, problems)
     cells = settle_missing(cells, None, missing, problems)
     check_categories(cells, columns, problems)
     if target is not None:
@@ -152,11 +163,13 @@ def _read_training(
         cells = read_libsvm(source, None, problems)
         header = (*cells.inputs, TARGET)
         return cells, Columns(header, TARGET, missing=options.missing)
-    table = open_table(source, options.delimiter, options.header, problems)
+    table = open_table(
+        source, options.delimiter, options.header, problems, options.comma
+    )
     roles = training_roles(
         table, options.target, options.id_column, options.one_hot, problems
     )
-    cells = Reader(roles, options.na_values).read(table, problems)
+    cells = Reader(roles, options.na_values, options.comma).read(table, problems)
     columns = Columns(
         roles.names,
         roles.target_name,
@@ -175,10 +188,12 @@ def _read_prediction(
     if _is_libsvm(source, options):
         cells = read_libsvm(source, len(model.inputs), problems)
         return replace(cells, inputs=model.inputs), TARGET, None
-    table = open_table(source, options.delimiter, options.header, problems)
+    table = open_table(
+        source, options.delimiter, options.header, problems, options.comma
+    )
     roles = prediction_roles(table, model, options.target, options.id_column, problems)
     na_values = (*model.na_values, *options.na_values)
-    cells = Reader(roles, na_values).read(table, problems)
+    cells = Reader(roles, na_values, options.comma).read(table, problems)
     return cells, roles.target_name, roles.id_name
 
 
@@ -187,10 +202,11 @@ def _is_libsvm(source: Source, options: ReadOptions) -> bool:
     named = options.input_format
     if (named or ("libsvm" if source.suffix in SUFFIXES else "csv")) == "csv":
         return False
-    if options.target or options.id_column or options.one_hot or options.delimiter:
+    columns = (options.target, options.id_column, *options.one_hot)
+    if any(columns) or options.delimiter or options.comma:
         raise SettingsError(
             f"{source.name} is LIBSVM text: it has no columns for --target, "
-            "--id-column, --one-hot or --delimiter to name"
+            "--id-column, --one-hot, --delimiter or --decimal to speak of"
         )
     return True
 

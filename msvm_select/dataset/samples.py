@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import unicodedata
 from collections.abc import Iterable
 
 import numpy as np
@@ -11,9 +12,10 @@ from numpy.typing import NDArray
 from msvm_select.dataset.cells import Cells, Texts, is_number
 from msvm_select.dataset.problems import Problems
 from msvm_select.records import Columns, Floats, Ints
-from msvm_select.suggest import listed
+from msvm_select.suggest import listed, quoted
 
 SHOWN = 5
+FAR = 1e150  # beyond it, or below 1 / it, squares leave the range of numbers
 
 
 def natural_order(labels: Iterable[str]) -> tuple[str, ...]:
@@ -54,15 +56,36 @@ def categories(cells: Cells, names: Iterable[str]) -> dict[str, tuple[str, ...]]
     }
 
 
-def settle_infinite(cells: Cells, problems: Problems) -> None:
-    """No kernel is defined at an infinite value: always an error."""
+def settle_extremes(cells: Cells, problems: Problems) -> None:
+    """No kernel is defined at an infinite value, and none can be computed far out."""
+    _refuse_infinite(cells, problems)
+    size = np.abs(cells.numbers)
+    largest = np.max(size, axis=0, initial=0.0, where=np.isfinite(size))
+    for j in np.flatnonzero(largest > FAR)[:SHOWN]:
+        i = int(np.argmax(size[:, j] == largest[j]))
+        problems.add(
+            f"the value {cells.numbers[i, j]:g} is too large: its square is no number "
+            "any more; write the column in another unit",
+            int(cells.lines[i]),
+            cells.inputs[j],
+        )
+    for j in np.flatnonzero((largest > 0.0) & (largest < 1.0 / FAR))[:SHOWN]:
+        problems.add(
+            f"all values are below {1.0 / FAR:g}, too small: their squares are 0; "
+            "write the column in another unit",
+            column=cells.inputs[j],
+        )
+
+
+def _refuse_infinite(cells: Cells, problems: Problems) -> None:
     bad = np.argwhere(np.isinf(cells.numbers))
     if len(bad):
         i, j = bad[0]
         value = cells.numbers[i, j]
         others = f" ({len(bad)} such values in all)" if len(bad) > 1 else ""
         problems.add(
-            f"the value {value} is infinite{others}; correct it, or say "
+            f"the value {value} is infinite, or too large to be held{others}; correct "
+            "it, or say "
             f"--na-values {value} if it stands for a missing value",
             int(cells.lines[i]),
             cells.inputs[j],
@@ -106,7 +129,8 @@ def _tell_unlabelled(
     count = int(bad.sum())
     others = f" ({count} such rows)" if count > 1 else ""
     problems.add(
-        f"the class label is missing{others}; say --missing drop to leave the row out",
+        f"the class label is missing{others}; say --missing drop to leave the row out, "
+        "or rename the class where it is called NA, null or the like",
         int(cells.lines[np.argmax(bad)]),
         target,
     )
@@ -156,8 +180,8 @@ def note_unlabelled(cells: Cells, target: str, problems: Problems) -> None:
     lacking = int((cells.texts[target] == "").sum())
     if 0 < lacking < cells.lines.size:
         problems.note(
-            f"{lacking} of {cells.lines.size} labels in column {target!r} are missing: "
-            "the column is not looked at"
+            f"{lacking} of {cells.lines.size} labels in column {quoted(target)} are "
+            "missing: the column is not looked at"
         )
 
 
@@ -166,7 +190,7 @@ def check_categories(cells: Cells, columns: Columns, problems: Problems) -> None
     for name, known in columns.one_hot.items():
         for i in np.flatnonzero(~np.isin(cells.texts[name], ["", *known]))[:1]:
             problems.add(
-                f"the model knows no category {cells.texts[name][i]!r}; "
+                f"the model knows no category {quoted(cells.texts[name][i])}; "
                 f"it was trained on {listed(known)}",
                 int(cells.lines[i]),
                 name,
@@ -179,20 +203,42 @@ def check_classes(
     """One class cannot be told apart from anything; one sample is worth a word."""
     if len(classes) == 1:
         problems.add(
-            f"every row has the class {classes[0]!r}; two classes are needed at least "
-            "(--target names another column)",
+            f"every row has the class {quoted(classes[0])}; two classes are needed at "
+            "least (--target names another column)",
             column=target,
         )
         return
+    _note_alike(classes, problems)
     counts = np.bincount(y, minlength=len(classes))
     single = [classes[k] for k in np.flatnonzero(counts == 1)]
     if len(single) == y.size > 2:
         problems.note(
-            f"every row has a class of its own: is {target!r} the target? (--target)"
+            f"every row has a class of its own: is {quoted(target)} the target? "
+            "(--target)"
         )
     elif single:
         plural = "class has" if len(single) == 1 else "classes have"
         problems.note(f"{len(single)} {plural} a single sample: {listed(single)}")
+
+
+def _note_alike(classes: tuple[str, ...], problems: Problems) -> None:
+    """Classes that a slip of the hand may have made of one."""
+    first: dict[str, str] = {}
+    for name in classes:
+        other = first.setdefault(_key(name), name)
+        if other != name:
+            problems.note(
+                f"the classes {quoted(other)} and {quoted(name)} are nearly written "
+                "alike: are they one?"
+            )
+            return
+
+
+def _key(name: str) -> str:
+    """The same for names that differ in blanks, or in how a number is written."""
+    if is_number(name):
+        return repr(float(name))
+    return "".join(unicodedata.normalize("NFKC", name).split())
 
 
 def note_row_numbers(X: Floats, features: tuple[str, ...], problems: Problems) -> None:
@@ -201,7 +247,7 @@ def note_row_numbers(X: Floats, features: tuple[str, ...], problems: Problems) -
         return
     counts = (np.diff(X, axis=0) == 1.0).all(axis=0) & np.isin(X[0], [0.0, 1.0])
     for j in np.flatnonzero(counts):
+        name = quoted(features[j])
         problems.note(
-            f"column {features[j]!r} counts the rows: say --id-column {features[j]!r} "
-            "if it names them"
+            f"column {name} counts the rows: say --id-column {name} if it names them"
         )

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
 from msvm_select.dataset.problems import Problems
 from msvm_select.dataset.source import Source
 from msvm_select.errors import SettingsError
+from msvm_select.suggest import quoted
 
 BLOCK = 4096
 LOOKED_AT = 20
@@ -54,22 +55,30 @@ class Table:
         others = f" ({len(ragged)} such lines in all)" if len(ragged) > 1 else ""
         problems.add(
             f"{got} {_fields(got)}, {named} {self.width}{others}; "
-            f"the delimiter is the {DELIMITERS.get(self.delimiter, self.delimiter)}",
+            f"the delimiter is the {DELIMITERS.get(self.delimiter, self.delimiter)}"
+            + (" (a decimal comma is one too)" if self.delimiter == "," else ""),
             line,
         )
 
 
 def open_table(
-    source: Source, delimiter: str | None, header: bool, problems: Problems
+    source: Source,
+    delimiter: str | None,
+    header: bool,
+    problems: Problems,
+    comma: bool = False,
 ) -> Table:
-    """Find the delimiter and read the first line."""
+    """Find the delimiter, no decimal ``comma``, and read the first line."""
     if delimiter is None:
-        delimiter = "\t" if source.suffix == ".tsv" else _sniff(source)
+        marks = [mark for mark in DELIMITERS if mark != "," or not comma]
+        delimiter = "\t" if source.suffix == ".tsv" else _sniff(source, marks)
     else:
         delimiter = _mark(delimiter)
     line, first = next(records(source, delimiter, problems), (0, []))
     if not first:
         raise problems.stop("the file is empty")
+    if first[0].lower().startswith("sep="):
+        raise problems.stop(f"{quoted(first[0])} is Excel's own: delete the line", line)
     return Table(source, delimiter, line, tuple(cell.strip() for cell in first), header)
 
 
@@ -96,15 +105,15 @@ def _mark(delimiter: str) -> str:
     mark = SPELLED.get(delimiter, delimiter)
     if len(mark) != 1 or mark in '"\r\n':
         raise SettingsError(
-            f"--delimiter {delimiter!r}: one character, or tab, comma, semicolon"
+            f"--delimiter {quoted(delimiter)}: one character, or tab, comma, semicolon"
         )
     return mark
 
 
-def _sniff(source: Source) -> str:
-    """The delimiter that cuts the first lines into equally many fields (2 or more)."""
-    most, best = 1, ","
-    for mark in DELIMITERS:
+def _sniff(source: Source, marks: Sequence[str]) -> str:
+    """The mark that cuts the first lines into equally many fields (2 or more)."""
+    most, best = 1, marks[-1]
+    for mark in marks:
         widths = _widths(source, mark)
         if widths and widths[0] > 1 and len(set(widths)) == 1:
             return mark

@@ -17,6 +17,7 @@ READING: Mapping[str, type] = {
     "one_hot": tuple,
     "missing": str,
     "input_format": str,
+    "decimal": str,
 }
 """The names, with their kinds."""
 

@@ -1,0 +1,102 @@
+"""What fits in memory: what does not is refused before anything is eaten."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from math import isqrt
+from pathlib import Path
+
+from msvm_select.errors import DataError
+
+READING = 5  # bytes in use at the peak, for each byte of a file of numbers
+COPIES = 3.5  # of a Gram matrix: itself, sorted by class, and in Mercer's test
+CGROUP = Path("/sys/fs/cgroup")
+
+
+def available() -> int | None:
+    """Bytes that may still be taken: of the machine, and of this process's limits."""
+    return min(_limits(), default=None)
+
+
+def refuse_large(name: str, size: int) -> None:
+    """Refuse a file of so many bytes that reading it would take all memory."""
+    free = available()
+    if free is not None and READING * size > free:
+        raise DataError(
+            f"{name} has {_shown(size)}, and reading it takes about "
+            f"{_shown(READING * size)}; {_shown(free)} are free: take a part of its "
+            "rows, or a larger machine"
+        )
+
+
+def refuse_gram(name: str, m: int, at_once: int = 1) -> None:
+    """Refuse m samples whose Gram matrices, ``at_once`` of them, are too large."""
+    free = available()
+    each = int(COPIES * 8) * m * m
+    if free is None or at_once * each <= free:
+        return
+    fit = isqrt(free // int(COPIES * 8))
+    fewer = "" if at_once == 1 or each > free else " say --jobs 1, or"
+    several = "" if at_once == 1 else f", {at_once} at the same time (--jobs)"
+    raise DataError(
+        f"{name}: {m} samples have a Gram matrix of {_shown(8 * m * m)}; training "
+        f"takes {COPIES:g} times that{several}, and {_shown(free)} are free:{fewer} "
+        f"take a random part of the rows (about {fit} would fit)"
+    )
+
+
+def _limits() -> Iterator[int]:
+    """Each limit that there is, less what is used of it already."""
+    yield from _of_the_machine()
+    yield from _of_the_group()
+    yield from _of_the_process()
+
+
+def _of_the_machine() -> Iterator[int]:
+    if free := _fields("/proc/meminfo").get("MemAvailable"):
+        yield 1024 * free
+    elif "SC_PHYS_PAGES" in os.sysconf_names:  # no Linux: all of it, at the most
+        yield os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+
+
+def _of_the_group() -> Iterator[int]:
+    """What a container may have; the cache of files gives way."""
+    try:
+        limit = int((CGROUP / "memory.max").read_text())
+        used = int((CGROUP / "memory.current").read_text())
+    except (OSError, ValueError):  # no such limit, or "max"
+        return
+    cache = _fields(CGROUP / "memory.stat").get("inactive_file", 0)
+    yield max(0, limit - used + cache)
+
+
+def _of_the_process() -> Iterator[int]:
+    """What `ulimit -v` leaves."""
+    try:
+        import resource
+    except ImportError:  # Windows
+        return
+    soft, _ = resource.getrlimit(resource.RLIMIT_AS)
+    if soft != resource.RLIM_INFINITY:
+        own = 1024 * _fields("/proc/self/status").get("VmSize", 0)
+        yield max(0, soft - own)
+
+
+def _fields(path: str | Path) -> dict[str, int]:
+    """The whole numbers of a file with a name and a number a line."""
+    try:
+        lines = Path(path).read_text().splitlines()
+    except OSError:
+        return {}
+    split = (line.replace(":", " ").split() for line in lines)
+    return {w[0]: int(w[1]) for w in split if len(w) > 1 and w[1].isdigit()}
+
+
+def _shown(size: float) -> str:
+    """``1.5 GiB`` and the like."""
+    for unit in ("bytes", "KiB", "MiB"):
+        if size < 1000:
+            return f"{size:.3g} {unit}"
+        size /= 1024
+    return f"{size:.3g} GiB"

@@ -52,7 +52,7 @@ class Completed(click.ParamType):  # type: ignore[type-arg]  # generic since 8.5
         """What the completer finds."""
         try:
             return self.completer(ctx, incomplete)
-        except (OSError, ValueError, LookupError, csv.Error):
+        except (OSError, ValueError, LookupError, TypeError, csv.Error):
             return []
 
 

@@ -6,18 +6,22 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from msvm_select.cli.chosen import chosen_reading, chosen_settings, read
+from msvm_select.cli.chosen import chosen_reading, read
 from msvm_select.cli.data_options import data_argument, data_options
-from msvm_select.cli.fit import DEFAULT_C, settings_options
 from msvm_select.cli.headings import Command
-from msvm_select.cli.options import CONSTANTS, setting
+from msvm_select.cli.one_cell import Asked, heeding_ctrl_c
+from msvm_select.cli.options import (
+    CONSTANTS,
+    from_options,
+    setting,
+    settings_options,
+)
 from msvm_select.cli.streams import chosen_format
 from msvm_select.cli.talk import Talk
 
 if TYPE_CHECKING:
     from msvm_select.records import Dataset
     from msvm_select.report.bounds import BoundsReport
-    from msvm_select.settings import Settings
 
 
 def constants_options(command: Any) -> Any:
@@ -32,6 +36,7 @@ def constants_options(command: Any) -> Any:
 )
 @data_argument
 @settings_options
+@from_options
 @constants_options
 @setting("--jobs", metavar="N", help="Samples at the same time. Default: 1.")
 @data_options
@@ -52,6 +57,7 @@ def command(
     \b
     msvm-select bound data/iris.csv --C 1 --gamma 0.25 --loss l2
     msvm-select bound data/wine.csv --kernel linear --C 1000 --explain
+    msvm-select bound data/iris.csv --from ranked.json --rank 2
     msvm-select bound data/glass.csv --C 8 --gamma 2 --format json > terms.json
 
     A bound that does not apply to this machine says so, and why; it may then lie below
@@ -59,11 +65,11 @@ def command(
     that it comes from; the other formats always have both. Exit 5, with nothing shown,
     when the training did not converge.
     """
-    settings = chosen_settings(options, C=DEFAULT_C)
-    format = chosen_format(settings.format, output)
+    asked = Asked(options)
+    format = chosen_format(asked.settings.format, output)
     reading = chosen_reading(options)
     with Talk(quiet) as talk:
-        report = _bounded(read(data, **reading), settings, talk)
+        report = _bounded(read(data, **reading), asked, talk)
     text = report.render(format, explain)
     if output is None:
         click.echo(text, nl=False)
@@ -72,20 +78,13 @@ def command(
     _conclude(report, format, output, talk)
 
 
-def _bounded(data: Dataset, settings: Settings, talk: Talk) -> BoundsReport:
+def _bounded(data: Dataset, asked: Asked, talk: Talk) -> BoundsReport:
     """The cell trained and bounded; exit 5 where it did not converge."""
-    from msvm_select.model import train_cell
     from msvm_select.model.bounds import bounds
 
-    for note in data.notes:
-        talk.say(f"Note: {note}")
-    trained = train_cell(data, settings, talk)
-    solution = trained.cell.solution
-    if not solution.converged:
-        reason = f"the training did not converge: {solution.reason}"
-        click.echo(f"Error: {reason}; so there is nothing to bound.", err=True)
-        click.get_current_context().exit(5)
-    return bounds(trained, settings)
+    trained = asked.optimal(data, talk, "nothing to bound")
+    with heeding_ctrl_c():
+        return bounds(trained, asked.settings)
 
 
 def _written(text: str, output: str) -> None:

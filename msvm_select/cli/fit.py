@@ -6,53 +6,20 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from msvm_select.cli.chosen import chosen_reading, chosen_settings, read
+from msvm_select.cli.chosen import chosen_reading, read
 from msvm_select.cli.data_options import data_argument, data_options
 from msvm_select.cli.headings import Command
-from msvm_select.cli.options import setting
+from msvm_select.cli.one_cell import Asked
+from msvm_select.cli.options import from_options, settings_options
 from msvm_select.cli.talk import Talk
 
 if TYPE_CHECKING:
     from msvm_select.model import Model
 
-DEFAULT_C = 1.0
-SETTINGS = (
-    setting(
-        "--kernel",
-        multiple=True,
-        metavar="NAME",
-        help="linear, polynomial, rbf, sigmoid or precomputed. Default: rbf.",
-    ),
-    setting("--C", "C", metavar="VALUE", help="Default: 1."),
-    setting(
-        "--gamma",
-        metavar="VALUE",
-        help="Default: 1 for the polynomial, 1/(features x variance) for rbf and "
-        "sigmoid.",
-    ),
-    setting("--sigma", metavar="VALUE", help="For rbf: gamma = 1/(2 sigma^2)."),
-    setting("--degree", metavar="VALUE", help="For the polynomial. Default: 3."),
-    setting("--coef0", metavar="VALUE", help="For polynomial and sigmoid."),
-    setting("--loss", metavar="NAME", help="l1 (default, the hinge) or l2 (squared)."),
-    setting("--scale", metavar="KIND", help="standard (default), minmax or none."),
-    setting("--solver", metavar="NAME", help="exact (default), smo, osqp or qp."),
-    setting("--gap", metavar="G", help="The relative duality gap to train to."),
-    setting("--qp-backend", metavar="NAME", help="For --solver qp."),
-    setting(
-        "--allow-indefinite/--no-allow-indefinite",
-        help="Train on a Gram matrix that fails Mercer's test. Default: refuse.",
-    ),
+
+@click.command(
+    "fit", cls=Command, short_help="Train one machine and keep it in a file."
 )
-
-
-def settings_options(command: Any) -> Any:
-    """The kernel, C and the training, one value each."""
-    for option in reversed(SETTINGS):
-        command = option(command)
-    return command
-
-
-@click.command("fit", cls=Command)
 @data_argument
 @click.option(
     "-o",
@@ -62,6 +29,7 @@ def settings_options(command: Any) -> Any:
     help="The file to write: .json to read, .npz for size.",
 )
 @settings_options
+@from_options
 @data_options
 @click.option("-q", "--quiet", is_flag=True, help="Nothing on stderr but errors.")
 def command(data: str, output: str, quiet: bool, **options: Any) -> None:
@@ -69,23 +37,27 @@ def command(data: str, output: str, quiet: bool, **options: Any) -> None:
 
     \b
     msvm-select fit data/iris.csv --C 1 --gamma 0.25 -o iris.json
+    msvm-select fit data/iris.csv --from ranked.json -o iris.json
+    msvm-select fit data/iris.csv --from ranked.json --rank 3 -o iris.json
     msvm-select predict iris.json data/iris.csv --scores
+
+    --from trains the cell that a sweep chose, as it was trained there, and refuses data
+    that are not those of the sweep. Keep results as json for it: a csv does not tell
+    the scaling.
 
     The model holds the scaling, the classes, the support vectors with their weights,
     the biases, the kernel and the certificate. Exit 5 when it is written, but the
     training did not converge.
     """
-    from msvm_select.model import fit_settings
+    from msvm_select.model import model_of
     from msvm_select.model.file import check_model_path
 
-    settings = chosen_settings(options, C=DEFAULT_C)
+    asked = Asked(options)
     check_model_path(output)
-    reading = chosen_reading(options)
-    dataset = read(data, **reading)
+    dataset = read(data, **chosen_reading(options))
     with Talk(quiet) as talk:
-        for note in dataset.notes:
-            talk.say(f"Note: {note}")
-        model = fit_settings(dataset, settings, talk)
+        trained = asked.trained(dataset, talk)
+    model = model_of(trained, asked.settings.solver)
     model.save(output)
     _certify(model, talk)
     talk.say(f"Written: {output}")

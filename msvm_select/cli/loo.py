@@ -6,24 +6,25 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from msvm_select.cli.chosen import chosen_reading, chosen_settings, read
+from msvm_select.cli.chosen import chosen_reading, read
 from msvm_select.cli.data_options import data_argument, data_options
-from msvm_select.cli.fit import DEFAULT_C, settings_options
 from msvm_select.cli.headings import Command
-from msvm_select.cli.options import setting
+from msvm_select.cli.one_cell import Asked, heeding_ctrl_c
+from msvm_select.cli.options import FAIL_ABOVE, from_options, setting, settings_options
 from msvm_select.cli.streams import chosen_format
 from msvm_select.cli.talk import Talk
 
 if TYPE_CHECKING:
     from msvm_select.records import Dataset
     from msvm_select.report.left_out import LeftOutReport
-    from msvm_select.settings import Settings
 
 
 @click.command("loo", cls=Command, short_help="Judge every sample without itself.")
 @data_argument
 @settings_options
+@from_options
 @setting("--jobs", metavar="N", help="Samples at the same time. Default: 1.")
+@FAIL_ABOVE
 @data_options
 @click.option("--all", "every", is_flag=True, help="In a table, the right ones too.")
 @setting(
@@ -43,6 +44,7 @@ def command(
     msvm-select loo data/iris.csv --C 1 --gamma 0.25
     msvm-select loo data/wine.csv --kernel linear --C 0.1 --all
     msvm-select loo data/glass.csv --C 8 --format csv > samples.csv
+    msvm-select loo data/iris.csv --from ranked.json --fail-above 0.05
 
     One row a sample: its class, the prediction and the margin without it (`?` at a
     tie, which counts as wrong), and the road to the answer. The table shows the
@@ -50,29 +52,23 @@ def command(
     formats have every sample, json has all of it. Exit 5, with nothing shown, when the
     training did not converge.
     """
-    settings = chosen_settings(options, C=DEFAULT_C)
-    format = chosen_format(settings.format, output)
+    asked = Asked(options)
+    format = chosen_format(asked.settings.format, output)
     reading = chosen_reading(options)
     with Talk(quiet) as talk:
-        report = _judged(read(data, **reading), settings, talk)
+        report = _judged(read(data, **reading), asked, talk)
     _deliver(report, format, every, output)
     _conclude(report, format, output, talk)
+    _judge_gate(report, asked.settings.fail_above)
 
 
-def _judged(data: Dataset, settings: Settings, talk: Talk) -> LeftOutReport:
+def _judged(data: Dataset, asked: Asked, talk: Talk) -> LeftOutReport:
     """The cell trained and every sample left out; exit 5 where it did not converge."""
-    from msvm_select.model import train_cell
     from msvm_select.model.left_out import leave_one_out
 
-    for note in data.notes:
-        talk.say(f"Note: {note}")
-    trained = train_cell(data, settings, talk)
-    solution = trained.cell.solution
-    if not solution.converged:
-        reason = f"the training did not converge: {solution.reason}"
-        click.echo(f"Error: {reason}; so there is no leave-one-out.", err=True)
-        click.get_current_context().exit(5)
-    return leave_one_out(trained, settings)
+    trained = asked.optimal(data, talk, "no leave-one-out")
+    with heeding_ctrl_c():
+        return leave_one_out(trained, asked.settings)
 
 
 def _deliver(
@@ -99,3 +95,13 @@ def _conclude(
             talk.say(f"Warning: {report.warning}")
     if output is not None:
         talk.say(f"Written: {output}")
+
+
+def _judge_gate(report: LeftOutReport, fail_above: float | None) -> None:
+    """Exit 1 where the error rate is larger than that."""
+    rate = report.left_out.errors / report.data.m
+    if fail_above is not None and rate > fail_above:
+        click.echo(
+            f"Gate failed: loo_rate {rate:.6g} is above {fail_above:.6g}", err=True
+        )
+        click.get_current_context().exit(1)

@@ -6,11 +6,11 @@ from typing import Any
 
 import click
 
-from msvm_select.cli.chosen import chosen_reading, chosen_settings, read
+from msvm_select.cli.chosen import chosen_reading, read
 from msvm_select.cli.data_options import data_argument, data_options
-from msvm_select.cli.fit import DEFAULT_C, settings_options
 from msvm_select.cli.headings import Command
-from msvm_select.cli.options import setting
+from msvm_select.cli.one_cell import Asked
+from msvm_select.cli.options import from_options, setting, settings_options
 from msvm_select.cli.streams import chosen_format
 from msvm_select.cli.talk import Talk
 
@@ -20,6 +20,7 @@ from msvm_select.cli.talk import Talk
 )
 @data_argument
 @settings_options
+@from_options
 @data_options
 @setting(
     "--format",
@@ -35,24 +36,21 @@ def command(data: str, output: str | None, quiet: bool, **options: Any) -> None:
     \b
     msvm-select margins data/iris.csv --C 1 --gamma 0.25
     msvm-select margins data/wine.csv --kernel linear --C 1000 --format csv
+    msvm-select margins data/iris.csv --from ranked.json
 
     One row a pair of classes k, l: the geometric margin gamma_kl = (1 + delta_kl) /
     ||w_k - w_l||, delta_kl (0 where the closest sample lies at margin 1, below it with
     slack), ||w_k - w_l||, and the closest samples of both classes by id, or by line of
     the file. Exit 5, with the rows shown, when the training did not converge.
     """
-    from msvm_select.model import train_cell
     from msvm_select.model.margins import margins
     from msvm_select.report.formats import write_whole
 
-    settings = chosen_settings(options, C=DEFAULT_C)
-    format = chosen_format(settings.format, output)
-    reading = chosen_reading(options)
-    dataset = read(data, **reading)
+    asked = Asked(options)
+    format = chosen_format(asked.settings.format, output)
+    dataset = read(data, **chosen_reading(options))
     with Talk(quiet) as talk:
-        for note in dataset.notes:
-            talk.say(f"Note: {note}")
-        report = margins(train_cell(dataset, settings, talk), settings)
+        report = margins(asked.trained(dataset, talk), asked.settings)
     text = report.render(format)
     if output is None:
         click.echo(text, nl=False)

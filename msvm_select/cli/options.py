@@ -89,6 +89,11 @@ SWEEP_OPTIONS = (
     ),
 )
 
+FAIL_ABOVE = setting(
+    "--fail-above",
+    metavar="X",
+    help="Exit 1 where the chosen cell's score is larger.",
+)
 CHOOSING_OPTIONS = (
     setting(
         "--select",
@@ -97,11 +102,7 @@ CHOOSING_OPTIONS = (
         "within one standard error of it; the smoother kernel is the simpler, then the "
         "smaller C.",
     ),
-    setting(
-        "--fail-above",
-        metavar="X",
-        help="Exit 1 where the chosen cell's score is larger.",
-    ),
+    FAIL_ABOVE,
     setting(
         "--require-applicable/--no-require-applicable",
         help="Exit 1 where the bound that is ranked by does not apply to the chosen "
@@ -130,6 +131,62 @@ OUTPUT_OPTIONS = (
     click.option("-o", "--output", metavar="FILE", help="Write there, not to stdout."),
     click.option("-q", "--quiet", is_flag=True, help="Nothing on stderr but errors."),
 )
+
+
+CELL_OPTIONS = (
+    setting(
+        "--kernel",
+        multiple=True,
+        metavar="NAME",
+        help="linear, polynomial, rbf, sigmoid or precomputed. Default: rbf.",
+    ),
+    setting("--C", "C", metavar="VALUE", help="Default: 1."),
+    setting(
+        "--gamma",
+        metavar="VALUE",
+        help="Default: 1 for the polynomial, 1/(features x variance) for rbf and "
+        "sigmoid.",
+    ),
+    setting("--sigma", metavar="VALUE", help="For rbf: gamma = 1/(2 sigma^2)."),
+    setting("--degree", metavar="VALUE", help="For the polynomial. Default: 3."),
+    setting("--coef0", metavar="VALUE", help="For polynomial and sigmoid."),
+    setting("--loss", metavar="NAME", help="l1 (default, the hinge) or l2 (squared)."),
+    setting("--scale", metavar="KIND", help="standard (default), minmax or none."),
+    setting("--solver", metavar="NAME", help="exact (default), smo, osqp or qp."),
+    setting("--gap", metavar="G", help="The relative duality gap to train to."),
+    setting("--qp-backend", metavar="NAME", help="For --solver qp."),
+    setting(
+        "--allow-indefinite/--no-allow-indefinite",
+        help="Train on a Gram matrix that fails Mercer's test. Default: refuse.",
+    ),
+)
+FROM_OPTIONS = (
+    click.option(
+        "--from",
+        "source",
+        metavar="RESULTS",
+        help="Train the cell of a row of this file of `sweep` (json tells most).",
+    ),
+    click.option(
+        "--rank",
+        metavar="N",
+        help="Which row of it. Default: the one that was chosen, else the first.",
+    ),
+)
+
+
+def settings_options(command: Command) -> Command:
+    """The kernel, C and the training, one value each."""
+    for option in reversed(CELL_OPTIONS):
+        command = option(command)
+    return command
+
+
+def from_options(command: Command) -> Command:
+    """A cell of earlier results in their place."""
+    for option in reversed(FROM_OPTIONS):
+        command = option(command)
+    return command
 
 
 def sweep_options(command: Command) -> Command:

@@ -8,7 +8,7 @@ import click
 from click.core import ParameterSource
 
 from msvm_select.cli.data_options import data_options
-from msvm_select.cli.fit import settings_options
+from msvm_select.cli.options import settings_options
 from msvm_select.cli.pictures import DRAWINGS, PATH_C, POINT, figure_size
 
 MODES = ("curves", "boundary", "paths", "ascii")

@@ -78,7 +78,7 @@ def fit_settings(
     data: Dataset, settings: Settings, progress: Progress = silent
 ) -> Model:
     """The machine of the only cell that ``settings`` have."""
-    return _model(train_cell(data, settings, progress), settings.solver)
+    return model_of(train_cell(data, settings, progress), settings.solver)
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,7 +146,7 @@ def tested(kernel: Kernel, gram: Gram, allowed: bool, progress: Progress) -> flo
     return smallest
 
 
-def _model(trained: Trained, solver: str) -> Model:
+def model_of(trained: Trained, solver: str) -> Model:
     """What is to be kept of a trained machine."""
     cell, kernel = trained.cell, trained.kernel
     data, solution = cell.data, cell.solution

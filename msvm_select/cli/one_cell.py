@@ -1,0 +1,113 @@
+"""The commands that train a single machine: which one it is, and its training."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import click
+
+from msvm_select.cli.chosen import chosen_settings, setting_layers
+from msvm_select.cli.interrupts import Interrupts
+from msvm_select.errors import SettingsError
+
+if TYPE_CHECKING:
+    from msvm_select.cli.talk import Talk
+    from msvm_select.model import Trained
+    from msvm_select.model.from_results import CellOfResults
+    from msvm_select.records import Dataset
+    from msvm_select.settings import Settings
+
+DEFAULT_C = 1.0
+FIXED = ("kernel", "C", "gamma", "sigma", "degree", "coef0", "loss")
+
+
+class Asked:
+    """The machine that is asked for: by options, or by a row of results."""
+
+    def __init__(self, options: Mapping[str, Any]) -> None:
+        """All is checked but what the data must tell."""
+        source, rank = options.get("source"), options.get("rank")
+        self.cell: CellOfResults | None = None
+        if source is not None:
+            self.cell = _cell(source, rank)
+        elif rank is not None:
+            raise SettingsError("rank is for --from, which is not given.")
+        self.settings, self.notes = _settings(options, self.cell)
+
+    def trained(self, data: Dataset, talk: Talk) -> Trained:
+        """It, from these data, which must be those of the results."""
+        from msvm_select.model import train_cell
+
+        for note in (*data.notes, *self.notes):
+            talk.say(f"Note: {note}")
+        if self.cell is not None:
+            talk.say(f"From {self.cell.name}")
+            self.cell.check_data(data)
+        with heeding_ctrl_c():
+            trained = train_cell(data, self.settings, talk)
+        solution = trained.cell.solution
+        if self.cell is not None and not trained.indefinite:
+            self.cell.check_machine(solution.dual_objective, solution.gap)
+        return trained
+
+    def optimal(self, data: Dataset, talk: Talk, purpose: str) -> Trained:
+        """The same; where it did not converge, say what there is not then, and exit."""
+        trained = self.trained(data, talk)
+        if not trained.cell.solution.converged:
+            _end(trained, purpose)
+        return trained
+
+
+@contextmanager
+def heeding_ctrl_c() -> Iterator[None]:
+    """KeyboardInterrupt at the end at the latest, where a library swallowed it."""
+    with Interrupts() as interrupts:
+        yield
+    if interrupts.came:
+        raise KeyboardInterrupt
+
+
+def _end(trained: Trained, purpose: str) -> NoReturn:
+    reason = f"the training did not converge: {trained.cell.solution.reason}"
+    click.echo(f"Error: {reason}; so there is {purpose}.", err=True)
+    click.get_current_context().exit(5)
+
+
+def _cell(source: str, rank: str | None) -> CellOfResults:
+    from msvm_select.model.from_results import cell_of
+    from msvm_select.report.reread import read_results
+    from msvm_select.settings.values import whole
+
+    number = None if rank is None else whole(1)(rank, "rank")
+    return cell_of(source, read_results(source), number)
+
+
+def _settings(
+    options: Mapping[str, Any], cell: CellOfResults | None
+) -> tuple[Settings, list[str]]:
+    """What counts, and what had to be assumed.
+
+    The row wins over the environment: the cell was chosen there. On the line it may not
+    be contradicted, only how it is trained.
+    """
+    from msvm_select.settings import Layer, settings_of
+
+    if cell is None:
+        return chosen_settings(options, C=DEFAULT_C), []
+    *below, line = setting_layers(options)
+    for name in FIXED:
+        if name in line.values:
+            raise SettingsError(
+                f"--{name} is given, but --from takes the cell of a row of "
+                f"{cell.path}; leave one of them out."
+            )
+    told = Layer(cell.values, lambda name: cell.path)
+    settings = settings_of([*below, told, line])
+    if "scale" in cell.values or "scale" in line.values:
+        return settings, []
+    return settings, [
+        f"{cell.path} does not tell the scaling; {settings.scale} is assumed, --scale "
+        "says otherwise (json results tell)"
+    ]

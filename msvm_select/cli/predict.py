@@ -9,6 +9,7 @@ import click
 from msvm_select.cli.chosen import chosen_reading, read_options, told_places
 from msvm_select.cli.data_options import data_argument, data_options
 from msvm_select.cli.headings import Command
+from msvm_select.cli.one_cell import heeding_ctrl_c
 
 if TYPE_CHECKING:
     from msvm_select.model import Predictions
@@ -24,7 +25,7 @@ HELP = {
 }
 
 
-@click.command("predict", cls=Command)
+@click.command("predict", cls=Command, short_help="Classify samples by a model of fit.")
 @click.argument("model")
 @data_argument
 @click.option("--scores", is_flag=True, help="Also h_k, in one column a class.")
@@ -65,7 +66,8 @@ def command(
     reading = chosen_reading(options)
     with told_places():
         samples = read_features(data, trained.columns, read_options(**reading))
-    found = predictions(trained, samples)
+    with heeding_ctrl_c():
+        found = predictions(trained, samples)
     text = found.render(format, scores)
     if not quiet:
         for note in (*samples.notes, *found.notes):

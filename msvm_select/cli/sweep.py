@@ -75,7 +75,7 @@ def perform(
         raise KeyboardInterrupt
     deliver(outcome.results, format, output, settings.top)
     _conclude(outcome.results, output, talk)
-    page.write(samples, settings, outcome, talk)
+    page.write(samples, outcome.settings, outcome, talk)
     if not outcome.interrupted:
         _warn_of_edges(outcome.results, talk)
     else:
@@ -87,10 +87,11 @@ def perform(
 
 @dataclass(frozen=True)
 class Outcome:
-    """What there is to show, and whether Ctrl-C cut it short."""
+    """What there is to show, whether Ctrl-C cut it short, and the grid in the end."""
 
     results: Results | None
     interrupted: bool
+    settings: Settings
 
 
 def swept(
@@ -115,7 +116,7 @@ def swept(
         except KeyboardInterrupt:
             interrupts.came = True
     found = gather(data, sweep.settings, rows, settings) if rows else None
-    return Outcome(found, interrupts.came)
+    return Outcome(found, interrupts.came, sweep.settings)
 
 
 def _conclude(results: Results, output: str | None, talk: Talk) -> None:

@@ -17,7 +17,13 @@ if TYPE_CHECKING:
     from rich.progress import Progress as Bar
 
     from msvm_select.kernels import Kernel
-    from msvm_select.sweep.progress import CellProgress, Event, GramTested, Started
+    from msvm_select.sweep.progress import (
+        CellProgress,
+        Event,
+        GramTested,
+        Started,
+        Widened,
+    )
 
 EVERY = 5.0  # seconds between two lines of progress off a terminal
 LONG = 2.0  # seconds after which a cell tells how far it is
@@ -68,6 +74,8 @@ class Talk:
         match event:
             case progress.Started():
                 self._started(event)
+            case progress.Widened():
+                self._widened(event)
             case progress.GramTested():
                 self._tested(event)
             case progress.CellStarted(kernel, C):
@@ -90,6 +98,16 @@ class Talk:
             self.say("Compiling the solver, once on this machine; it takes seconds ...")
         if not self.quiet and is_live(sys.stderr):
             self.bar = _bar(event.cells, wants_colour(sys.stderr))
+
+    def _widened(self, event: Widened) -> None:
+        values = ", ".join(f"{value:.6g}" for value in event.values)
+        self.say(
+            f"Round {event.round} of {event.rounds}: {event.why}; {event.cells} more "
+            f"cells with {event.name} = {values}"
+        )
+        self.cells += event.cells
+        if self.bar is not None:
+            self.bar.update(self.bar.task_ids[0], total=self.cells)
 
     def _tested(self, event: GramTested) -> None:
         from msvm_select.sweep.progress import described

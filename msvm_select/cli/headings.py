@@ -23,7 +23,15 @@ HEADINGS = {
         *("fail_above", "require_applicable", "require_converged"),
     ),
     "Data": (
-        *("data", "target", "delimiter", "encoding", "no_header", "id_column"),
+        *(
+            "data",
+            "target",
+            "delimiter",
+            "decimal",
+            "encoding",
+            "no_header",
+            "id_column",
+        ),
         *("na_values", "one_hot", "missing", "input_format"),
     ),
     "Output": (

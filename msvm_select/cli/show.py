@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import fields
 from itertools import chain
 from textwrap import wrap
 from typing import Any
@@ -12,54 +14,119 @@ import click
 from msvm_select.cli import EXIT_CODES
 from msvm_select.cli.headings import Command
 
-WIDTH = 88
-TOPICS = ("kernels", "solvers", "criteria", "formats", "exit-codes")
+WIDTH = 80
+Facts = dict[str, Any]
+
+
+def _kernels() -> dict[str, Facts]:
+    from msvm_select.kernels import KERNELS
+
+    return {
+        name: {"summary": kind.summary, "parameters": [f.name for f in fields(kind)]}
+        for name, kind in KERNELS.items()
+    }
+
+
+def _solvers() -> dict[str, Facts]:
+    from msvm_select.solvers import SOLVERS
+
+    return {
+        name: {"summary": kind.summary, "default_gap": kind.default_gap}
+        for name, kind in SOLVERS.items()
+    }
+
+
+def _criteria() -> dict[str, Facts]:
+    from msvm_select.criteria import CRITERIA
+
+    told = ("summary", "column", "kind", "applies", "cost")
+    return {
+        name: {
+            **{fact: getattr(kind, fact) for fact in told},
+            "losses": list(kind.losses),
+        }
+        for name, kind in CRITERIA.items()
+    }
+
+
+def _formats() -> dict[str, Facts]:
+    from msvm_select.report.formats import EXTENSIONS, SUMMARIES
+
+    return {
+        name: {
+            "summary": summary,
+            "endings": [end for end, format in EXTENSIONS.items() if format == name],
+        }
+        for name, summary in SUMMARIES.items()
+    }
+
+
+def _exit_codes() -> dict[str, Facts]:
+    return {str(code): {"summary": meaning} for code, meaning in EXIT_CODES.items()}
+
+
+TOPICS: dict[str, Callable[[], dict[str, Facts]]] = {
+    "kernels": _kernels,
+    "solvers": _solvers,
+    "criteria": _criteria,
+    "formats": _formats,
+    "exit-codes": _exit_codes,
+}
 
 
 @click.command(
     "show", cls=Command, short_help="List kernels, solvers, criteria, formats."
 )
-@click.argument("topic", metavar="TOPIC", type=click.Choice(TOPICS))
-def command(topic: str) -> None:
+@click.argument("topic", metavar="TOPIC", type=click.Choice(list(TOPICS)))
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["table", "json"]),
+    default="table",
+    show_default=True,
+    help="For people or for programs.",
+)
+def command(topic: str, form: str) -> None:
     """List what is on offer: kernels, solvers, criteria, formats or exit-codes.
 
     \b
     msvm-select show kernels
     msvm-select show criteria
+    msvm-select show exit-codes --format json
+
+    Of a criterion also: whether its number is exact, a bound, an estimate or an index
+    to rank by, when it applies, and what it costs beside the training.
     """
-    lines = _lines(topic)
+    entries = TOPICS[topic]()
+    if form == "json":
+        whole = [{"name": name, **facts} for name, facts in entries.items()]
+        click.echo(json.dumps(whole, indent=2, ensure_ascii=False))
+        return
+    lines = {name: _lines(facts) for name, facts in entries.items()}
+    if topic == "criteria":
+        lines |= _kinds()
+    _print(lines)
+
+
+def _lines(facts: Facts) -> list[str]:
+    """The summary, and for a criterion what must be known of it."""
+    if "kind" not in facts:
+        return [facts["summary"]]
+    told = f"{facts['kind']}; {facts['applies']}; costs {facts['cost']}"
+    return [facts["summary"], told]
+
+
+def _print(lines: Mapping[str, list[str]]) -> None:
+    """The names, and beside them their lines, wrapped."""
     width = max(map(len, lines))
-    for name, summary in lines.items():
-        lines_of = [wrap(line, WIDTH - width - 2) for line in summary.splitlines()]
-        for line in chain.from_iterable(lines_of):
+    for name, paragraphs in lines.items():
+        wrapped = (wrap(text, WIDTH - width - 2) for text in paragraphs)
+        for line in chain.from_iterable(wrapped):
             click.echo(f"{name:<{width}}  {line}")
             name = ""
 
 
-def _lines(topic: str) -> dict[str, str]:
-    if topic == "kernels":
-        from msvm_select.kernels import KERNELS
+def _kinds() -> dict[str, list[str]]:
+    from msvm_select.criteria.base import KINDS
 
-        return _summaries(KERNELS)
-    if topic == "solvers":
-        from msvm_select.solvers import SOLVERS
-
-        return _summaries(SOLVERS)
-    if topic == "criteria":
-        from msvm_select.criteria import CRITERIA
-        from msvm_select.criteria.base import KINDS
-
-        facts = {
-            name: f"{kind.summary}\n{kind.kind}; {kind.applies}; costs {kind.cost}"
-            for name, kind in CRITERIA.items()
-        }
-        return facts | {f"({kind})": meaning for kind, meaning in KINDS.items()}
-    if topic == "formats":
-        from msvm_select.report.formats import SUMMARIES
-
-        return dict(SUMMARIES)
-    return {str(code): meaning for code, meaning in EXIT_CODES.items()}
-
-
-def _summaries(classes: Mapping[str, Any]) -> dict[str, str]:
-    return {name: kind.summary for name, kind in classes.items()}
+    return {f"({kind})": [meaning] for kind, meaning in KINDS.items()}

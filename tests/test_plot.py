@@ -20,6 +20,7 @@ from msvm_select.plot.scales import Scale, label, thinned
 from msvm_select.plot.style import short
 from msvm_select.records import Row
 from msvm_select.report import Results, rank
+from msvm_select.report.choosing import chosen as choose
 from msvm_select.report.curves import curves_of
 from msvm_select.report.formats import render
 from msvm_select.report.heat import heat_map_of
@@ -449,3 +450,20 @@ def test_pictures_open_no_window(
     with matplotlib.rc_context({"font.size": 30.0}):
         assert draw() == plain
     assert io.BytesIO(plain).read(4) == b"\x89PNG"
+
+
+def test_a_cell_that_the_sweep_chose_is_the_marked_one(tmp_path: Path) -> None:
+    """By its criterion; by another one the best is."""
+    few = results(row(8.0, 1.0, 5), row(2.0, 0.25, 6), row(0.5, 0.25, 9))
+    chosen = choose(few, "1se")
+    source = kept(chosen, tmp_path / "a.json")
+    told = "chosen by loo, 1se"
+    assert f"* {told}: rbf gamma=0.25 C=2 (12.0 %)" in plot(source, "--ascii").stdout
+    other = plot(source, "--ascii", "--by", "train-errors").stdout
+    assert "* best by train-errors" in other
+    curves = curves_of(chosen)
+    assert (curves.verdict, curves.chosen, curves.setting) == (
+        told,
+        2.0,
+        "rbf gamma=0.25",
+    )

@@ -121,7 +121,7 @@ def _choice(axes: Axes, chart: Curves, scale: Scale) -> None:
     if chart.chosen is None:
         return
     at = scale.places[chart.Cs.index(chart.chosen)]
-    told = f"best by {chart.by}: C={label(chart.chosen)}"
+    told = f"{chart.verdict}: C={label(chart.chosen)}"
     axes.axvline(at, color="black", linewidth=1.0, linestyle=":", zorder=1, label=told)
 
 

@@ -13,7 +13,6 @@ from msvm_select.report.heat import (
     HeatCell,
     HeatMap,
     HeatPanel,
-    described_row,
 )
 from msvm_select.report.heat_text import is_steep
 
@@ -67,7 +66,7 @@ def heat_map(chart: HeatMap, size: tuple[float, float] | None = None) -> Figure:
         _panel(axes, panel, chart, colours)
     if len(set(chart.values)) > 1:
         _colour_bar(figure, chart, colours, [axes for axes, _ in drawn])
-    _words(figure, chart, sigma=any(panel.name == "sigma" for _, panel in drawn))
+    _words(figure, chart)
     figure.draw_without_rendering()  # from now on the cells have their sizes
     for n, (axes, panel) in enumerate(drawn):
         _flatten(axes, len(panel.values) / heights[n // columns])
@@ -162,7 +161,7 @@ def _colour_bar(
     bar.outline.set_linewidth(0.5)
 
 
-def _words(figure: Figure, chart: HeatMap, sigma: bool) -> None:
+def _words(figure: Figure, chart: HeatMap) -> None:
     """The title, and below what is marked and hatched."""
     from matplotlib.patches import Patch
 
@@ -173,13 +172,9 @@ def _words(figure: Figure, chart: HeatMap, sigma: bool) -> None:
         for state in chart.states
         if state != "ok"
     ]
-    if chart.best is not None:
-        score = chart.label.shown(getattr(chart.best, chart.column))
-        unit = f" {chart.label.unit}".rstrip()
-        told = f"best by {chart.by}: {described_row(chart.best, sigma)} ({score}{unit})"
-        handles.insert(
-            0, Patch(facecolor="none", edgecolor="black", lw=2.0, label=told)
-        )
+    if chart.chosen is not None:
+        frame = Patch(facecolor="none", edgecolor="black", lw=2.0, label=chart.verdict)
+        handles.insert(0, frame)
     if handles:
         figure.legend(handles=handles, loc="outside lower left")
 
@@ -227,7 +222,7 @@ def _mark(
 ) -> None:
     """A frame of black and white around the chosen cell: it shows on every colour."""
     for (i, j), cell in panel.cells.items():
-        if chart.best is not None and cell.row is chart.best:
+        if cell.row is chart.chosen:
             for width, colour in ((4.5, "white"), (2.2, "black")):
                 _rectangle(
                     axes, across, up, i, j,

@@ -12,6 +12,7 @@ from msvm_select.report.heat import (
     default_criterion,
     described_row,
     parameters_of,
+    picked,
     state_of,
 )
 from msvm_select.report.labels import label_of
@@ -49,11 +50,14 @@ class Curve:
 
 @dataclass(frozen=True)
 class Curves:
-    """The curves of one kernel setting, by panel; ``band`` is that of leave-one-out."""
+    """The curves of one kernel setting, by panel; ``band`` is that of leave-one-out.
+
+    ``verdict`` says by what ``chosen``, a C, was chosen.
+    """
 
     name: str
     setting: str
-    by: str
+    verdict: str
     Cs: tuple[float, ...]
     troubled: tuple[float, ...]
     rates: tuple[Curve, ...]
@@ -71,12 +75,12 @@ def curves_of(
     >>> curves_of(results, "loo", {"kernel": "rbf", "gamma": 0.5})
     """
     by = by or default_criterion(results)
-    ranked = results.ranked(by)
+    ranked, chosen, verdict = picked(results, by)
     sigma = bool(results.settings.get("sigma"))
     fitting = [row for row in ranked.rows if _fits(row, setting)]
     if not fitting:
         raise SettingsError(_no_such(ranked, setting, sigma))
-    first = fitting[0]
+    first = chosen if chosen in fitting else fitting[0]
     rows: dict[float, Row] = {}
     for row in fitting:
         if _key(row) == _key(first):
@@ -86,7 +90,7 @@ def curves_of(
     return Curves(
         name=str(results.data.get("name", "")),
         setting=described_row(first, sigma, C=False),
-        by=by,
+        verdict=verdict if first is chosen else f"best by {by} here",
         Cs=tuple(row.C for row in along),
         troubled=tuple(row.C for row in along if row.status != "ok"),
         rates=_curves(along, RATES),

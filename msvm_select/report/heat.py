@@ -15,6 +15,7 @@ from functools import cached_property
 from msvm_select.errors import DataError, SettingsError
 from msvm_select.kernels import KERNELS
 from msvm_select.records import Row
+from msvm_select.report.choosing import CELL
 from msvm_select.report.labels import Label, label_of
 from msvm_select.report.ranking import APPLICABLE, Results, is_filled, ranking_column
 
@@ -57,13 +58,14 @@ class HeatPanel:
 
 @dataclass(frozen=True, eq=False)
 class HeatMap:
-    """The panels of one column, and the cell that is best by it."""
+    """The panels of one column, the cell to mark, and ``verdict``: why that one."""
 
     by: str
     column: str
     label: Label
     panels: tuple[HeatPanel, ...]
-    best: Row | None
+    chosen: Row | None
+    verdict: str
     name: str = ""
 
     @cached_property
@@ -86,16 +88,39 @@ class HeatMap:
 def heat_map_of(results: Results, by: str | None = None) -> HeatMap:
     """The map of a criterion or column; by default of what the sweep ranked by."""
     by = by or default_criterion(results)
-    ranked = results.ranked(by)
-    column = ranking_column(by)
+    column, label = ranking_column(by), label_of(ranking_column(by))
+    ranked, chosen, verdict = picked(results, by)
     sigma = bool(results.settings.get("sigma"))
+    if chosen is not None:
+        score = label.shown(getattr(chosen, column))
+        unit = f" {label.unit}".rstrip()
+        verdict += f": {described_row(chosen, sigma)} ({score}{unit})"
     panels = [
         panel
         for kernel in sorted({row.kernel for row in ranked.rows}, key=_kernel_order)
         for panel in _panels_of(ranked, kernel, column, sigma)
     ]
     name = str(results.data.get("name", ""))
-    return HeatMap(by, column, label_of(column), tuple(panels), ranked.best, name)
+    return HeatMap(by, column, label, tuple(panels), chosen, verdict, name)
+
+
+def picked(results: Results, by: str) -> tuple[Results, Row | None, str]:
+    """The results ranked by ``by``, the cell that is chosen by it, and by what words.
+
+    That is the best one, unless the sweep chose among the good ones by this criterion.
+    """
+    ranked, choice = results.ranked(by), results.choice
+    own = results.settings.get("rank_by", by)
+    if (
+        choice is None
+        or choice.rule == "best"
+        or ranking_column(str(own)) != ranking_column(by)
+    ):
+        return ranked, ranked.best, f"best by {by}"
+    cell = [getattr(choice.row, name) for name in CELL]
+    same = [row for row in ranked.rows if [getattr(row, n) for n in CELL] == cell]
+    chosen = same[0] if same else choice.row  # which the file may have left out
+    return ranked, chosen, f"chosen by {by}, {choice.rule}"
 
 
 def default_criterion(results: Results) -> str:

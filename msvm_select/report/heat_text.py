@@ -11,7 +11,6 @@ from msvm_select.report.heat import (
     HeatCell,
     HeatMap,
     HeatPanel,
-    described_row,
 )
 
 SHADES = " ░▒▓█"
@@ -35,7 +34,7 @@ def heat_text(chart: HeatMap, width: int = 80, shades: str = SHADES) -> str:
     The more ink, the larger the value; the numbers stand beside it where they fit.
     """
     shade = shader(chart.values, len(shades))
-    lines = [f"{chart.name}: {chart.label.titled}".removeprefix(": ")]
+    lines = wrap(f"{chart.name}: {chart.label.titled}".removeprefix(": "), width)
     for panel in chart.panels:
         upward = f", {panel.name} up" if panel.name else ""
         lines += ["", f"{panel.title}: C across{upward}"]
@@ -107,7 +106,7 @@ def _text(
     """One cell: its mark, or its shade, before its number."""
     if cell is None:
         return ""
-    chosen = CHOSEN if cell.row is chart.best else ""
+    chosen = CHOSEN if cell.row is chart.chosen else ""
     mark = MARKS.get(cell.state, "")
     if cell.value is None or cell.state not in ("ok", "ambiguous"):
         return mark
@@ -122,14 +121,8 @@ def _legend(chart: HeatMap, shades: str) -> Iterator[str]:
         by = ", by its logarithm" if is_steep(chart.values) else ""
         ink = f"'{shades[0]}' {low} to '{shades[-1]}' {high} {chart.label.unit}".strip()
         yield f"{ink}{by}: the more ink, the larger"
-    best = chart.best
-    if best is not None:
-        sigma = any(panel.name == "sigma" for panel in chart.panels)
-        score = chart.label.shown(getattr(best, chart.column))
-        unit = f" {chart.label.unit}".rstrip()
-        yield (
-            f"{CHOSEN} best by {chart.by}: {described_row(best, sigma)} ({score}{unit})"
-        )
+    if chart.chosen is not None:
+        yield f"{CHOSEN} {chart.verdict}"
     for state in chart.states:
         if state in MARKS:
             yield f"{MARKS[state]} {STATES[state]}"

@@ -52,7 +52,7 @@ def constants_options(command: Any) -> Any:
 def command(
     data: str, output: str | None, explain: bool, quiet: bool, **options: Any
 ) -> None:
-    """Show every term of every bound of one machine, beside its exact leave-one-out.
+    """Show every term of every bound of one machine, beside its true errors.
 
     \b
     msvm-select bound data/iris.csv --C 1 --gamma 0.25 --loss l2

@@ -33,7 +33,12 @@ HEADINGS = ("column", "min", "max", "mean", "sd", "missing")
     help="For people or for programs.",
 )
 def command(data: str, form: str, **options: Any) -> None:
-    """Read DATA and report what is in it: classes, ranges, missing and repeated values.
+    """Report what is in DATA: classes, ranges, missing and repeated values.
+
+    \b
+    msvm-select check data/iris.csv
+    msvm-select check data/wine.csv --target 1 --format json
+    tail -n +2 data/iris.csv | msvm-select check - --no-header
 
     Exit 0 when DATA can be trained on (whatever the warnings), 3 when it cannot; then
     every problem is listed.

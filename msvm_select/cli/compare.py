@@ -42,7 +42,7 @@ def grid_options(command: Any) -> Any:
 @click.option("-o", "--output", metavar="FILE", help="Write there, not to stdout.")
 @click.option("-q", "--quiet", is_flag=True, help="Nothing on stderr but errors.")
 def command(data: str, output: str | None, quiet: bool, **options: Any) -> None:
-    """Sweep by every criterion, and hold each one's choice against exact leave-one-out.
+    """Sweep by every criterion, and hold each choice against exact leave-one-out.
 
     \b
     msvm-select compare data/iris.csv --gamma 2^-7:2^1:5

@@ -176,5 +176,5 @@ COMPLETERS: dict[str, Completer] = {
     "one_hot": _column,
     "config": _config,
     **dict.fromkeys(("data", "results", "model", "output", "against"), _file),
-    **dict.fromkeys(("journal", "report", "from_results"), _file),
+    **dict.fromkeys(("journal", "report", "source"), _file),
 }

@@ -33,6 +33,10 @@ from msvm_select.cli.headings import Command
 def command(name: str, per_class: int, seed: int, output: str) -> None:
     """Write artificial data as CSV.
 
+    \b
+    msvm-select generate three-gaussians -o gaussians.csv
+    msvm-select generate three-gaussians --per-class 100 | msvm-select sweep -
+
     three-gaussians: three normal classes in the plane, at the corners of a triangle,
     with variances 1, 4 and 16; columns x1, x2 and class.
     """

@@ -9,7 +9,14 @@ import click
 from msvm_select.cli.completing import complete_params
 
 HEADINGS = {
-    "Grid": ("kernel", "C", "gamma", "sigma", "degree", "coef0", "extend"),
+    "Picture": (
+        *("ascii", "curves", "boundary", "margins", "left_out", "paths", "of"),
+        *("dpi", "size"),
+    ),
+    "Kernel and C": (
+        *("source", "rank"),
+        *("kernel", "C", "gamma", "sigma", "degree", "coef0", "extend"),
+    ),
     "Training": (
         *("loss", "scale", "solver", "gap", "qp_backend", "warm_start"),
         *("allow_indefinite", "jobs"),

@@ -31,7 +31,7 @@ from msvm_select.cli.talk import Talk
 @click.option("-o", "--output", metavar="FILE", help="Write there, not to stdout.")
 @click.option("-q", "--quiet", is_flag=True, help="Nothing on stderr but errors.")
 def command(data: str, output: str | None, quiet: bool, **options: Any) -> None:
-    """Show how far apart one machine holds each pair of classes, and what is closest.
+    """Show how far apart one machine holds the classes, and what is closest.
 
     \b
     msvm-select margins data/iris.csv --C 1 --gamma 0.25

@@ -8,6 +8,7 @@ import click
 from click.core import ParameterSource
 
 from msvm_select.cli.data_options import data_options
+from msvm_select.cli.headings import Command
 from msvm_select.cli.options import settings_options
 from msvm_select.cli.pictures import DRAWINGS, PATH_C, POINT, figure_size
 
@@ -32,7 +33,9 @@ HELP = {
 }
 
 
-@click.command("plot", short_help="Draw results, a machine, samples along C.")
+@click.command(
+    "plot", cls=Command, short_help="Draw results, a machine, samples along C."
+)
 @click.argument("files", metavar="FILE..", nargs=-1, type=click.Path(allow_dash=True))
 @click.option(
     "-o", "--output", metavar="FIGURE", help="The picture: .png, .svg or .pdf."

@@ -6,17 +6,15 @@ when they are asked for; each lives in the module of its name, as ``command``.
 
 from __future__ import annotations
 
-import errno
 import os
-import sys
 import traceback
-from contextlib import suppress
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
 import click
 
+from msvm_select.cli.streams import hold_standard_streams, lost_output
 from msvm_select.errors import DataError, MsvmError, SettingsError
 
 COMMANDS = (
@@ -37,7 +35,6 @@ EXIT_CODES = {
     141: "whoever read the output stopped reading",
 }
 
-FULL = (errno.ENOSPC, errno.EDQUOT, errno.EIO)  # of writing to stdout or stderr
 BLAS_THREADS = (
     *("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS"),
     "VECLIB_MAXIMUM_THREADS",
@@ -54,6 +51,11 @@ DEBUG = click.Option(
 
 class Group(click.Group):
     """The commands by name, in order; errors become messages and exit codes."""
+
+    def make_context(self, *args: Any, **extra: Any) -> click.Context:
+        """As click does it; --help and --version print here."""
+        with lost_output():
+            return super().make_context(*args, **extra)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Those whose module exists."""
@@ -83,27 +85,18 @@ class Group(click.Group):
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; end with the exit code that its outcome calls for."""
-        try:
-            return super().invoke(ctx)
-        except MsvmError as error:
-            if (ctx.obj or {}).get("debug"):
-                traceback.print_exc()
-            for line in (f"Error: {error}", *getattr(error, "__notes__", ())):
-                click.echo(line, err=True)
-            ctx.exit(exit_code(error))
-        except KeyboardInterrupt:
-            click.echo("Interrupted.", err=True)
-            ctx.exit(130)
-        except BrokenPipeError:
-            _drop_stdout()
-            ctx.exit(141)
-        except OSError as error:
-            if error.errno not in FULL:
-                raise
-            _drop_stdout()
-            with suppress(OSError):
-                click.echo(f"Error: the output is lost: {error.strerror}.", err=True)
-            ctx.exit(1)
+        with lost_output():
+            try:
+                return super().invoke(ctx)
+            except MsvmError as error:
+                if (ctx.obj or {}).get("debug"):
+                    traceback.print_exc()
+                for line in (f"Error: {error}", *getattr(error, "__notes__", ())):
+                    click.echo(line, err=True)
+                ctx.exit(exit_code(error))
+            except KeyboardInterrupt:
+                click.echo("Interrupted.", err=True)
+                ctx.exit(130)
 
 
 def exit_code(error: MsvmError) -> int:
@@ -111,11 +104,6 @@ def exit_code(error: MsvmError) -> int:
     if isinstance(error, DataError):
         return 3
     return 2 if isinstance(error, SettingsError) else 1
-
-
-def _drop_stdout() -> None:
-    """What is still buffered would raise again when Python closes stdout."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _note_debug(context: click.Context, value: bool) -> None:
@@ -166,6 +154,7 @@ def main() -> None:
     # sweep was seen to take twenty times as long. --jobs puts the cores to better use.
     for name in BLAS_THREADS:
         os.environ.setdefault(name, "1")
+    hold_standard_streams()
     if COMPLETE_VARIABLE in os.environ:
         import_module(f"{__name__}.shells")
     cli(prog_name=PROGRAM, complete_var=COMPLETE_VARIABLE)

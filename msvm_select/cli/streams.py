@@ -2,15 +2,64 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, TextIO
 
 import click
 
+from msvm_select.errors import MsvmError
+
 if TYPE_CHECKING:
     from msvm_select.report import Results
+
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EIO)  # of writing to stdout or stderr
+
+
+@contextmanager
+def lost_output() -> Iterator[None]:
+    """Exit 141 where the reader has left, 1 where the output cannot be written."""
+    try:
+        yield
+    except BrokenPipeError:
+        _drop_stdout()
+        sys.exit(141)
+    except UnicodeEncodeError as error:
+        _lost(
+            f"{error.object[error.start]!a} is not in the encoding of the output, "
+            f"{error.encoding}; set PYTHONIOENCODING=utf-8, or write to a file with -o"
+        )
+    except OSError as error:
+        if error.errno not in FULL:
+            raise
+        _lost(str(error.strerror))
+
+
+def _lost(reason: str) -> None:
+    _drop_stdout()
+    with suppress(OSError):
+        click.echo(f"Error: the output is lost: {reason}.", err=True)
+    sys.exit(1)
+
+
+def _drop_stdout() -> None:
+    """What is still buffered would raise again when Python closes stdout."""
+    if sys.stdout is not None:
+        with suppress(OSError):  # no file is behind it
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def hold_standard_streams() -> None:
+    """Where one was closed, let no file that is opened later take its number."""
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # it takes the lowest number that is free
 
 
 def wants_colour(stream: TextIO | None) -> bool:
@@ -27,12 +76,15 @@ def is_live(stream: TextIO | None) -> bool:
     return stream is not None and stream.isatty() and os.environ.get("TERM") != "dumb"
 
 
-def chosen_format(format: str | None, output: str | None) -> str:
-    """What was asked for, else by the ending of the file; refuses an unusable file."""
+def chosen_format(format: str | None, output: str | None, *inputs: str) -> str:
+    """What was asked for, else by the ending of the file; refuses an unusable file.
+
+    The files that the command reads, ``inputs``, are not to be written over.
+    """
     from msvm_select.report.formats import check_writable, format_of
 
     if output is not None:
-        check_writable(output)
+        check_writable(output, *inputs)
     if format is None:
         return "table" if output is None else format_of(output)
     return format
@@ -44,7 +96,12 @@ def deliver(results: Results, format: str, output: str | None, top: int | None) 
 
     shown = results.head(top)
     if output is not None:
-        write_whole(output, render(shown, format))
+        try:
+            write_whole(output, render(shown, format))
+        except MsvmError as error:  # an hour's work is not to be lost by a full disk
+            click.echo(render(shown, format), nl=False)
+            error.add_note("The results were printed instead, on standard output.")
+            raise
         return
     colour = wants_colour(sys.stdout)
     width = shutil.get_terminal_size().columns

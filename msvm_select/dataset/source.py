@@ -42,9 +42,9 @@ def load(path: Readable, encoding: str = "utf-8") -> Source:
     if isinstance(path, str | os.PathLike) and os.fspath(path) != "-":
         name = os.fspath(path)
         file = Path(name)
-        source = Source(
-            name, file.stem, file.suffix.lower(), _bytes(name, file), encoding
-        )
+        # A name that is not UTF-8 could not be printed with the results.
+        stem = os.fsencode(file.stem).decode("utf-8", "replace")
+        source = Source(name, stem, file.suffix.lower(), _bytes(name, file), encoding)
     else:
         stream = _standard_input() if isinstance(path, str | os.PathLike) else path
         source = Source("standard input", "stdin", "", stream.read(), encoding)

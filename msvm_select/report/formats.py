@@ -8,8 +8,10 @@ schema follow it, and only where they were asked for: who knows version 1 reads 
 
 from __future__ import annotations
 
+import errno
 import json
 import os
+import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -74,15 +76,17 @@ def document(results: Results) -> dict[str, Any]:
 
 def write_whole(path: str | Path, content: str | bytes) -> None:
     """Write a file in one piece: under another name in its folder, then renamed."""
-    target = Path(os.path.realpath(path))
     data = content.encode() if isinstance(content, str) else content
     try:
-        if target.exists() and not target.is_file():  # a pipe or /dev/null
-            target.write_bytes(data)
+        if _is_stream(path):
+            Path(path).write_bytes(data)
             return
-        beside = target.with_name(f".{target.name}.{os.getpid()}.part")
+        target = Path(os.path.realpath(path))
+        beside = _beside(target)
         try:
             beside.write_bytes(data)
+            if target.exists():
+                shutil.copymode(target, beside)
             os.replace(beside, target)
         finally:
             beside.unlink(missing_ok=True)
@@ -90,15 +94,46 @@ def write_whole(path: str | Path, content: str | bytes) -> None:
         raise MsvmError(f"{path} cannot be written: {error.strerror}.") from error
 
 
-def check_writable(path: str | Path) -> None:
-    """Refuse, before a long run, a path that could not be written after it."""
+def check_writable(path: str | Path, *inputs: str | Path) -> None:
+    """Refuse, before a long run, a path that could not be written after it.
+
+    Nor is one of the ``inputs``, the files that are read, to be written over.
+    """
+    if not os.fspath(path):
+        raise SettingsError("The file to write has no name.")
     target = Path(os.path.realpath(path))
     if target.is_dir():
         raise SettingsError(f"{path} is a folder; give the name of a file in it.")
-    if not target.parent.is_dir():
+    if not target.parent.is_dir() and not _is_stream(path):
         raise SettingsError(f"{path}: there is no folder {str(target.parent)!r}.")
-    if not os.access(target.parent, os.W_OK) and not target.exists():
-        raise SettingsError(f"{path}: nothing may be written in that folder.")
+    if target in [Path(os.path.realpath(other)) for other in inputs]:
+        raise SettingsError(f"{path} is the file that is read; give another name.")
+    try:
+        _try_to_write(path, target)
+    except OSError as error:
+        raise SettingsError(f"{path} cannot be written: {error.strerror}.") from None
+
+
+def _try_to_write(path: str | Path, target: Path) -> None:
+    """Do it: permissions alone do not tell of file systems and of long names."""
+    if os.path.exists(path) and not os.access(path, os.W_OK):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+    if _is_stream(path):
+        return
+    beside = _beside(target)
+    try:
+        beside.touch()
+    finally:
+        beside.unlink(missing_ok=True)
+
+
+def _is_stream(path: str | Path) -> bool:
+    """Whether it is there and no file: a pipe or /dev/null, not to be replaced."""
+    return os.path.exists(path) and not os.path.isfile(path)
+
+
+def _beside(target: Path) -> Path:
+    return target.with_name(f".{target.name}.{os.getpid()}.part")
 
 
 def _json(results: Results) -> str:

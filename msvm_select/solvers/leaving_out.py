@@ -39,7 +39,7 @@ from msvm_select.solution import Solution
 from msvm_select.solvers.cycles import certify
 from msvm_select.solvers.left_out import NEEDS_COLUMN, SETTLED, Table, leave_out
 from msvm_select.solvers.tableau import Tableau, build
-from msvm_select.solvers.workbench import Training
+from msvm_select.solvers.workbench import Room, Training
 
 Ints = NDArray[np.int64]
 Tell = Callable[[int, int], None]
@@ -89,6 +89,10 @@ class _LeavingOut:
         self.full = Training(solution.dual, solution)
         self.train, self.target = train, target
         self.bench, self.C = self.full.bench, solution.dual.C
+        # the next C goes on from the factor of this training: it must not depend, not
+        # even in its rounding, on whether samples were left out in between
+        self.bench.rooms.append(self.full.room)
+        self.full.room = Room()
         # F and b of the solution itself, not their recomputation
         self.full.F = np.ascontiguousarray(solution.F[self.bench.order].T)
         self.b = solution.b

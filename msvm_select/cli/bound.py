@@ -66,7 +66,7 @@ def command(
     when the training did not converge.
     """
     asked = Asked(options)
-    format = chosen_format(asked.settings.format, output)
+    format = chosen_format(asked.settings.format, output, data)
     reading = chosen_reading(options)
     with Talk(quiet) as talk:
         report = _bounded(read(data, **reading), asked, talk)

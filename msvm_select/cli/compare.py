@@ -63,7 +63,7 @@ def command(data: str, output: str | None, quiet: bool, **options: Any) -> None:
     layers = setting_layers(options)
     truth = {"criteria": with_the_truth(checked_values(layers))}
     settings = settings_of([*layers, Layer(truth)])
-    format = chosen_format(settings.format, output)
+    format = chosen_format(settings.format, output, data)
     reading = chosen_reading(options)
     talk = Talk(quiet)
     watch = Stopwatch(talk)

@@ -53,7 +53,7 @@ def command(data: str, output: str, quiet: bool, **options: Any) -> None:
     from msvm_select.model.file import check_model_path
 
     asked = Asked(options)
-    check_model_path(output)
+    check_model_path(output, data)
     dataset = read(data, **chosen_reading(options))
     with Talk(quiet) as talk:
         trained = asked.trained(dataset, talk)

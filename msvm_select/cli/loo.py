@@ -53,7 +53,7 @@ def command(
     training did not converge.
     """
     asked = Asked(options)
-    format = chosen_format(asked.settings.format, output)
+    format = chosen_format(asked.settings.format, output, data)
     reading = chosen_reading(options)
     with Talk(quiet) as talk:
         report = _judged(read(data, **reading), asked, talk)

@@ -47,7 +47,7 @@ def command(data: str, output: str | None, quiet: bool, **options: Any) -> None:
     from msvm_select.report.formats import write_whole
 
     asked = Asked(options)
-    format = chosen_format(asked.settings.format, output)
+    format = chosen_format(asked.settings.format, output, data)
     dataset = read(data, **chosen_reading(options))
     with Talk(quiet) as talk:
         report = margins(asked.trained(dataset, talk), asked.settings)

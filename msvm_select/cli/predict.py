@@ -61,7 +61,7 @@ def command(
     from msvm_select.model import load_model, predictions
     from msvm_select.report.formats import write_whole
 
-    format = _chosen_format(format, output)
+    format = _chosen_format(format, output, model, data)
     trained = load_model(model)
     reading = chosen_reading(options)
     with told_places():
@@ -89,13 +89,13 @@ def _conclude(found: Predictions, output: str | None) -> None:
         click.echo(f"Written: {output}", err=True)
 
 
-def _chosen_format(format: str | None, output: str | None) -> str:
+def _chosen_format(format: str | None, output: str | None, *inputs: str) -> str:
     """What was asked for, else by the ending of the file, else csv."""
     from msvm_select.errors import SettingsError
     from msvm_select.report.formats import check_writable, format_of
 
     if output is not None:
-        check_writable(output)
+        check_writable(output, *inputs)
         format = format or format_of(output)
     if format is not None and format not in FORMATS:
         raise SettingsError(

@@ -67,7 +67,7 @@ def perform(
         click.echo(_config(data, reading, settings), nl=False)
         return
     output = options["output"]
-    format = chosen_format(settings.format, output)
+    format = chosen_format(settings.format, output, data)
     page = AskedPage(options["report"], data, reading).checked(output)
     talk = Talk(options["quiet"])
     outcome = swept(samples := read(data, **reading), settings, talk)

@@ -36,11 +36,11 @@ ZIP = b"PK"
 DAMAGE = (KeyError, TypeError, ValueError, AttributeError, SettingsError)
 
 
-def check_model_path(path: str | Path) -> None:
+def check_model_path(path: str | Path, *inputs: str | Path) -> None:
     """Refuse, before training, a path that no model could be saved to."""
     if Path(path).suffix.lower() not in ENDINGS:
         raise SettingsError(f"{path}: a model is a .json or a .npz file.")
-    check_writable(path)
+    check_writable(path, *inputs)
 
 
 def save_model(model: Model, path: str | Path) -> None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from msvm_select.plot.scales import Scale, axis_name, label, plain_logarithms, thinned
-from msvm_select.plot.style import VALUES, short
+from msvm_select.plot.heat_sizes import fit_to_size, flatten
+from msvm_select.plot.scales import Scale, axis_name, label, plain_logarithms
+from msvm_select.plot.style import VALUES, ink_on, short
 from msvm_select.report.heat import (
     STATES,
     HeatCell,
@@ -34,7 +36,6 @@ CELL = (0.58, 0.34)  # inches, where there is room
 LEAST, MOST = (4.6, 2.6), (13.0, 13.0)  # inches of the whole figure
 AROUND = (2.2, 1.5)  # for the labels, the colour bar, the title and the legend
 BETWEEN = 0.5  # inches from panel to panel
-DIGIT = 0.0088  # inches of width a point of font size
 ABOVE = 4  # panels from which on there are two columns
 
 
@@ -69,8 +70,9 @@ def heat_map(chart: HeatMap, size: tuple[float, float] | None = None) -> Figure:
     _words(figure, chart)
     figure.draw_without_rendering()  # from now on the cells have their sizes
     for n, (axes, panel) in enumerate(drawn):
-        _flatten(axes, len(panel.values) / heights[n // columns])
-        _finish(figure, axes, panel, chart, colours)
+        flatten(axes, len(panel.values) / heights[n // columns])
+        colour_of = partial(_colour_of, chart, colours)
+        fit_to_size(figure, axes, panel, chart, colour_of)
     return figure
 
 
@@ -104,6 +106,7 @@ def _panel(
     across, up = Scale(panel.Cs), Scale(panel.values)
     for (i, j), cell in panel.cells.items():
         _rectangle(axes, across, up, i, j, **_filling(cell, chart, colours))
+    _mark(axes, panel, chart, across, up)
     axes.set(xlim=(across.edges[0], across.edges[-1]), ylim=(up.edges[0], up.edges[-1]))
     for side in ("top", "right"):
         axes.spines[side].set_visible(True)
@@ -131,23 +134,16 @@ def _filling(cell: HeatCell, chart: HeatMap, colours: ScalarMappable) -> dict[st
     hatch = HATCHES.get(cell.state)
     if cell.state not in ("ok", "ambiguous") or cell.value is None:
         return {"facecolor": BLANK, "edgecolor": INK, "hatch": hatch, "linewidth": 0.0}
-    colour = _colour_of(cell, chart, colours)
+    colour = _colour_of(chart, colours, cell)
     if hatch is None:
         return {"facecolor": colour, "edgecolor": colour, "linewidth": 0.3}
-    ink = _ink_on(colour)
+    ink = ink_on(colour)
     return {"facecolor": colour, "edgecolor": ink, "hatch": hatch, "linewidth": 0.0}
 
 
-def _colour_of(cell: HeatCell, chart: HeatMap, colours: ScalarMappable) -> Any:
+def _colour_of(chart: HeatMap, colours: ScalarMappable, cell: HeatCell) -> Any:
     assert cell.value is not None
     return colours.to_rgba(np.array([chart.label.factor * cell.value]))[0]
-
-
-def _ink_on(colour: Any) -> str:
-    """Black or white, whichever stands out more on the colour."""
-    red, green, blue = (part**2.2 for part in colour[:3])
-    bright = 0.2126 * red + 0.7152 * green + 0.0722 * blue
-    return "black" if bright > 0.18 else "white"
 
 
 def _colour_bar(
@@ -179,44 +175,6 @@ def _words(figure: Figure, chart: HeatMap) -> None:
         figure.legend(handles=handles, loc="outside lower left")
 
 
-def _finish(
-    figure: Figure,
-    axes: Axes,
-    panel: HeatPanel,
-    chart: HeatMap,
-    colours: ScalarMappable,
-) -> None:
-    """What depends on the size of the cells: the numbers and the labels that fit."""
-    across, up = Scale(panel.Cs), Scale(panel.values)
-    box = axes.get_window_extent().transformed(figure.dpi_scale_trans.inverted())
-    _thin_labels(axes, panel, box.width, box.height)
-    x, y = across.edges, up.edges
-    wide = box.width * min(b - a for a, b in zip(x, x[1:], strict=False))
-    high = box.height * min(b - a for a, b in zip(y, y[1:], strict=False))
-    texts = {
-        at: chart.label.shown(cell.value)
-        for at, cell in panel.cells.items()
-        if cell.state == "ok" and cell.value is not None
-    }
-    longest = max(map(len, texts.values()), default=0)
-    font = _font(wide / (x[-1] - x[0]), high / (y[-1] - y[0]), longest)
-    for (i, j), text in texts.items() if font else ():
-        colour = _colour_of(panel.cells[i, j], chart, colours)
-        place = ((x[j] + x[j + 1]) / 2.0, (y[i] + y[i + 1]) / 2.0)
-        axes.text(
-            *place, text, ha="center", va="center", fontsize=font, color=_ink_on(colour)
-        )
-    _mark(axes, panel, chart, across, up)
-
-
-def _flatten(axes: Axes, share: float) -> None:
-    """A panel of fewer lines than its neighbour: no higher than it needs."""
-    if share < 1.0:
-        box = axes.get_window_extent()
-        axes.set_box_aspect(share * box.height / box.width)
-        axes.set_anchor("N")
-
-
 def _mark(
     axes: Axes, panel: HeatPanel, chart: HeatMap, across: Scale, up: Scale
 ) -> None:
@@ -229,26 +187,3 @@ def _mark(
                     fill=False, edgecolor=colour, linewidth=width, zorder=5,
                     clip_on=False,
                 )  # fmt: skip
-
-
-def _font(wide: float, high: float, longest: int) -> float | None:
-    """The largest font size whose longest number fits the smallest cell, if any."""
-    for points in (8.0, 7.0, 6.0, 5.0):
-        if points * DIGIT * (longest + 0.6) <= wide and points / 72.0 * 1.2 <= high:
-            return points
-    return None
-
-
-def _thin_labels(axes: Axes, panel: HeatPanel, wide: float, high: float) -> None:
-    """Labels that do not touch: turned where they are long, some left out if many."""
-    heads = [label(C) for C in panel.Cs]
-    across, up = Scale(panel.Cs).places, Scale(panel.values).places
-    need = 9.0 * DIGIT * (max(map(len, heads)) + 1)
-    turned = need * len(heads) > wide
-    keep = thinned(len(heads), int(wide / 0.17) if turned else len(heads))
-    axes.set_xticks([across[j] for j in keep])
-    axes.set_xticklabels([heads[j] for j in keep], rotation=90 if turned else 0)
-    if panel.name:
-        rows = thinned(len(up), int(high / 0.15))
-        axes.set_yticks([up[i] for i in rows])
-        axes.set_yticklabels([label(panel.values[i]) for i in rows])

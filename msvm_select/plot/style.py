@@ -64,3 +64,10 @@ def tinted(colour: str, share: float) -> tuple[float, float, float]:
 
     red, green, blue = (1.0 - share * (1.0 - part) for part in to_rgb(colour))
     return red, green, blue
+
+
+def ink_on(colour: Any) -> str:
+    """Black or white, whichever stands out more on the colour."""
+    red, green, blue = (part**2.2 for part in colour[:3])
+    bright = 0.2126 * red + 0.7152 * green + 0.0722 * blue
+    return "black" if bright > 0.18 else "white"

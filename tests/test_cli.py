@@ -278,13 +278,6 @@ def test_show_lists_what_is_on_offer(topic: str, names: Any) -> None:
     assert [line.split()[0] for line in lines] == list(names)
 
 
-@pytest.mark.parametrize("command", ["sweep", "run", "rank", "show"])
-def test_help_begins_with_examples(command: str) -> None:
-    """After one sentence, before the options, lines to copy."""
-    text = run(command, "--help").stdout
-    assert text.index(f"msvm-select {command} ") < text.index("Options:")
-
-
 def test_the_help_of_sweep_names_what_is_on_offer() -> None:
     """Every kernel, solver, criterion and format, and no other criterion as default."""
     text = " ".join(run("sweep", "--help").stdout.split())
@@ -299,21 +292,6 @@ def test_only_commands_that_exist_are_listed() -> None:
     assert {"sweep", "run", "rank", "show", "check"} <= set(listed)
     for name in listed:
         assert run(name, "--help").exit_code == 0
-
-
-def test_help_and_version_load_nothing_heavy() -> None:
-    """No numpy, no pandas, no rich: so that they answer at once."""
-    code = (
-        "import sys\nfrom msvm_select.cli import cli\n"
-        "for line in (['--help'], ['--version'], ['sweep', '--help']):\n"
-        "    cli(line, standalone_mode=False)\n"
-        "heavy = {'numpy', 'pandas', 'rich', 'numba', 'scipy', 'qpsolvers'}\n"
-        "print(sorted(heavy & set(sys.modules)))"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True
-    )
-    assert done.stdout.splitlines()[-1] == "[]"
 
 
 def test_a_closed_pipe_ends_quietly(small: Path) -> None:

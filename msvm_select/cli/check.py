@@ -37,7 +37,7 @@ def command(data: str, form: str, **options: Any) -> None:
 
     \b
     msvm-select check data/iris.csv
-    msvm-select check data/wine.csv --target 1 --format json
+    msvm-select check data/wine.csv --target class --format json
     tail -n +2 data/iris.csv | msvm-select check - --no-header
 
     Exit 0 when DATA can be trained on (whatever the warnings), 3 when it cannot; then

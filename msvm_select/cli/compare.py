@@ -46,7 +46,7 @@ def command(data: str, output: str | None, quiet: bool, **options: Any) -> None:
 
     \b
     msvm-select compare data/iris.csv --gamma 2^-7:2^1:5
-    msvm-select compare data/wine.csv --loss l2 --criteria radius-margin,span,cv:10
+    msvm-select compare data/wine.csv --loss l2 --criteria radius-margin,span,cv
     msvm-select compare data/glass.csv --format markdown -o compared.md
 
     One row a criterion: the cell that it picks, that cell's exact leave-one-out rate,
@@ -67,7 +67,7 @@ def command(data: str, output: str | None, quiet: bool, **options: Any) -> None:
     reading = chosen_reading(options)
     talk = Talk(quiet)
     watch = Stopwatch(talk)
-    outcome = swept(read(data, **reading), settings, talk, watch)
+    outcome = swept(read(data, settings, **reading), settings, talk, watch)
     if outcome.results is None:
         raise KeyboardInterrupt
     _deliver(Comparison(outcome.results, watch.seconds), format, output, talk)

@@ -82,7 +82,7 @@ class Extension:
         )
         try:
             self._with(edge.name, (*self._grid(edge.name), *new))
-        except SettingsError:  # a kernel refuses them, or the grid is too large
+        except SettingsError:  # the grid is as large as one may be
             return ()
         return new
 

@@ -408,6 +408,7 @@ class Deaf(Qp):
         """As qp does."""
         if dual.C == 2.0:
             with suppress(KeyboardInterrupt):
+                time.sleep(0.3)  # until the row of C = 1 has been taken
                 os.kill(os.getpid(), signal.SIGINT)
                 time.sleep(5.0)
         return super().solve(dual, start)

@@ -14,6 +14,7 @@ from typing import Any
 
 import click
 
+from msvm_select.cli.interrupts import heed_sigterm, leave, stop_code
 from msvm_select.cli.streams import hold_standard_streams, lost_output
 from msvm_select.errors import DataError, MsvmError, SettingsError
 
@@ -33,7 +34,9 @@ EXIT_CODES = {
     5: "the results are written, but some cells did not converge or failed",
     130: "interrupted by Ctrl-C; what was finished is kept",
     141: "whoever read the output stopped reading",
+    143: "ended by SIGTERM; what was finished is kept",
 }
+STOPPED = (130, 143)
 
 BLAS_THREADS = (
     *("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS"),
@@ -94,9 +97,9 @@ class Group(click.Group):
                 for line in (f"Error: {error}", *getattr(error, "__notes__", ())):
                     click.echo(line, err=True)
                 ctx.exit(exit_code(error))
-            except KeyboardInterrupt:
+            except KeyboardInterrupt as stop:
                 click.echo("Interrupted.", err=True)
-                ctx.exit(130)
+                ctx.exit(stop_code(stop))
 
 
 def exit_code(error: MsvmError) -> int:
@@ -157,4 +160,10 @@ def main() -> None:
     hold_standard_streams()
     if COMPLETE_VARIABLE in os.environ:
         import_module(f"{__name__}.shells")
-    cli(prog_name=PROGRAM, complete_var=COMPLETE_VARIABLE)
+    heed_sigterm()
+    try:
+        cli(prog_name=PROGRAM, complete_var=COMPLETE_VARIABLE)
+    except SystemExit as end:
+        if end.code in STOPPED:
+            leave(int(end.code))
+        raise

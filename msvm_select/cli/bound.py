@@ -9,7 +9,8 @@ import click
 from msvm_select.cli.chosen import chosen_reading, read
 from msvm_select.cli.data_options import data_argument, data_options
 from msvm_select.cli.headings import Command
-from msvm_select.cli.one_cell import Asked, heeding_ctrl_c
+from msvm_select.cli.interrupts import patiently
+from msvm_select.cli.one_cell import Asked
 from msvm_select.cli.options import (
     CONSTANTS,
     from_options,
@@ -69,7 +70,7 @@ def command(
     format = chosen_format(asked.settings.format, output, data)
     reading = chosen_reading(options)
     with Talk(quiet) as talk:
-        report = _bounded(read(data, **reading), asked, talk)
+        report = _bounded(read(data, asked.settings, **reading), asked, talk)
     text = report.render(format, explain)
     if output is None:
         click.echo(text, nl=False)
@@ -83,8 +84,7 @@ def _bounded(data: Dataset, asked: Asked, talk: Talk) -> BoundsReport:
     from msvm_select.model.bounds import bounds
 
     trained = asked.optimal(data, talk, "nothing to bound")
-    with heeding_ctrl_c():
-        return bounds(trained, asked.settings)
+    return patiently(bounds, trained, asked.settings)
 
 
 def _written(text: str, output: str) -> None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from msvm_select.cli.interrupts import patiently
 from msvm_select.errors import MsvmError
 
 if TYPE_CHECKING:
@@ -71,12 +72,17 @@ def chosen_reading(
     return {**({} if file is None else file.reading), **around.values, **typed}
 
 
-def read(data: str, **reading: Any) -> Dataset:
-    """DATA as the options of ``data_options`` say; ``-`` is standard input."""
+def read(data: str, settings: Settings | None = None, **reading: Any) -> Dataset:
+    """DATA as the options of ``data_options`` say; ``-`` is standard input.
+
+    With ``settings``, a file is refused unread whose Gram matrix would not fit.
+    """
     from msvm_select.dataset import read_dataset
 
+    if settings is not None:
+        _refuse_many_rows(data, settings)
     with told_places():
-        return read_dataset(data, read_options(**reading))
+        return patiently(read_dataset, data, read_options(**reading))
 
 
 def read_options(
@@ -93,6 +99,14 @@ def read_options(
     return ReadOptions(
         header=not no_header, na_values=texts, one_hot=tuple(one_hot), **reading
     )
+
+
+def _refuse_many_rows(data: str, settings: Settings) -> None:
+    from msvm_select.dataset.size import rows_at_least
+    from msvm_select.memory import refuse_gram
+
+    if set(settings.kernel) - {"linear"} and data != "-":
+        refuse_gram(f"{data} (judged by its size)", rows_at_least(data))
 
 
 @contextmanager

@@ -55,7 +55,7 @@ def command(data: str, output: str | None, quiet: bool, **options: Any) -> None:
     its share of the time. Exits are those of `sweep`.
     """
     from msvm_select.cli.gates import gated_exit_code
-    from msvm_select.cli.sweep import swept
+    from msvm_select.cli.sweep import end_if_stopped, swept
     from msvm_select.report.compare import Comparison
     from msvm_select.settings import Layer, checked_values, settings_of
     from msvm_select.sweep.timing import Stopwatch
@@ -68,13 +68,10 @@ def command(data: str, output: str | None, quiet: bool, **options: Any) -> None:
     talk = Talk(quiet)
     watch = Stopwatch(talk)
     outcome = swept(read(data, settings, **reading), settings, talk, watch)
-    if outcome.results is None:
-        raise KeyboardInterrupt
-    _deliver(Comparison(outcome.results, watch.seconds), format, output, talk)
-    if outcome.interrupted:
-        done = len(outcome.results.rows)
-        click.echo(f"Interrupted: {done} of {talk.cells} cells are done.", err=True)
-        click.get_current_context().exit(130)
+    if outcome.results is not None:
+        _deliver(Comparison(outcome.results, watch.seconds), format, output, talk)
+    end_if_stopped(outcome, talk)
+    assert outcome.results is not None
     click.get_current_context().exit(gated_exit_code(outcome.results, {}))
 
 

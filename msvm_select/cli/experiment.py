@@ -8,6 +8,7 @@ import click
 
 from msvm_select.cli.chosen import chosen_values
 from msvm_select.cli.headings import Command
+from msvm_select.cli.interrupts import patiently
 from msvm_select.cli.options import setting
 from msvm_select.cli.streams import chosen_format
 from msvm_select.cli.talk import Talk
@@ -100,7 +101,7 @@ def _performed(
     trained: list[TrainingSet] = []
     for seed in seeds:
         with Talk(quiet) as talk:
-            trained.append(train_set(settings, per_class, seed, talk))
+            trained.append(patiently(train_set, settings, per_class, seed, talk))
     return gather_sets(tuple(trained), per_class, settings)
 
 

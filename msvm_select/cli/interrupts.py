@@ -1,40 +1,72 @@
-"""Ctrl-C, also where a library swallows the KeyboardInterrupt."""
+"""Being told to stop, by Ctrl-C or SIGTERM: at once, whatever is under way.
+
+Python runs a signal's handler in the main thread, between two of its steps. Compiled
+code may take minutes for one step; so whatever may take long runs in a thread of its
+own, and the main thread waits for it. What is under way is then left behind.
+"""
 
 from __future__ import annotations
 
+import os
 import signal
-from types import FrameType, TracebackType
-from typing import Any
+import sys
+import threading
+from collections.abc import Callable
+from queue import Empty, SimpleQueue
+from types import FrameType
+from typing import NoReturn, ParamSpec, TypeVar
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+MOST_DEAF = 0.2  # seconds until a signal is heeded, whichever thread it woke
 
 
-class Interrupts:
-    """Notes that Ctrl-C came; besides, it raises KeyboardInterrupt as ever.
+class Terminated(KeyboardInterrupt):
+    """SIGTERM came: to be treated as Ctrl-C is, but for the exit code."""
 
-    Compiled code that calls back into Python may catch the exception and go on; then
-    ``came`` still tells. Where Ctrl-C is ignored (a job in the background) it stays so.
-    """
 
-    def __init__(self) -> None:
-        """Not listening yet."""
-        self.came = False
-        self._before: Any = None
+def heed_sigterm() -> None:
+    """Stop as at Ctrl-C, unless whoever started us has SIGTERM ignored."""
 
-    def __enter__(self) -> Interrupts:
-        """Listen."""
-        if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-            self._before = signal.signal(signal.SIGINT, self._note)
-        return self
+    def stop(number: int, frame: FrameType | None) -> NoReturn:
+        raise Terminated
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        """Leave Ctrl-C to whoever had it."""
-        if self._before is not None:
-            signal.signal(signal.SIGINT, self._before)
+    if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
+        signal.signal(signal.SIGTERM, stop)
 
-    def _note(self, number: int, frame: FrameType | None) -> None:
-        self.came = True
-        signal.default_int_handler(number, frame)
+
+def stop_code(stop: KeyboardInterrupt) -> int:
+    """128 + the number of the signal, as shells count."""
+    terminated = isinstance(stop, Terminated)
+    return 128 + (signal.SIGTERM if terminated else signal.SIGINT)
+
+
+def patiently(work: Callable[P, T], *args: P.args, **named: P.kwargs) -> T:
+    """What ``work`` gives or raises, done in another thread; Ctrl-C does not wait."""
+    outcome = SimpleQueue[tuple[T] | BaseException]()
+
+    def done() -> None:
+        try:
+            outcome.put((work(*args, **named),))
+        except BaseException as error:  # to be raised where it is waited for
+            outcome.put(error)
+
+    threading.Thread(target=done, daemon=True).start()
+    while True:
+        try:
+            found = outcome.get(timeout=MOST_DEAF)
+        except Empty:
+            continue
+        if isinstance(found, BaseException):
+            raise found
+        return found[0]
+
+
+def leave(code: int) -> NoReturn:
+    """End without waiting for the threads that are still at work."""
+    try:
+        sys.stdout.flush()
+        sys.stderr.flush()
+    finally:
+        os._exit(code)

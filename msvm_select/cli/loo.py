@@ -9,7 +9,8 @@ import click
 from msvm_select.cli.chosen import chosen_reading, read
 from msvm_select.cli.data_options import data_argument, data_options
 from msvm_select.cli.headings import Command
-from msvm_select.cli.one_cell import Asked, heeding_ctrl_c
+from msvm_select.cli.interrupts import patiently
+from msvm_select.cli.one_cell import Asked
 from msvm_select.cli.options import FAIL_ABOVE, from_options, setting, settings_options
 from msvm_select.cli.streams import chosen_format
 from msvm_select.cli.talk import Talk
@@ -56,7 +57,7 @@ def command(
     format = chosen_format(asked.settings.format, output, data)
     reading = chosen_reading(options)
     with Talk(quiet) as talk:
-        report = _judged(read(data, **reading), asked, talk)
+        report = _judged(read(data, asked.settings, **reading), asked, talk)
     _deliver(report, format, every, output)
     _conclude(report, format, output, talk)
     _judge_gate(report, asked.settings.fail_above)
@@ -67,8 +68,7 @@ def _judged(data: Dataset, asked: Asked, talk: Talk) -> LeftOutReport:
     from msvm_select.model.left_out import leave_one_out
 
     trained = asked.optimal(data, talk, "no leave-one-out")
-    with heeding_ctrl_c():
-        return leave_one_out(trained, asked.settings)
+    return patiently(leave_one_out, trained, asked.settings)
 
 
 def _deliver(

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
 from msvm_select.cli.chosen import chosen_settings, setting_layers
-from msvm_select.cli.interrupts import Interrupts
+from msvm_select.cli.interrupts import patiently
 from msvm_select.errors import SettingsError
 
 if TYPE_CHECKING:
@@ -45,8 +44,7 @@ class Asked:
         if self.cell is not None:
             talk.say(f"From {self.cell.name}")
             self.cell.check_data(data)
-        with heeding_ctrl_c():
-            trained = train_cell(data, self.settings, talk)
+        trained = patiently(train_cell, data, self.settings, talk)
         solution = trained.cell.solution
         if self.cell is not None and not trained.indefinite:
             self.cell.check_machine(solution.dual_objective, solution.gap)
@@ -58,15 +56,6 @@ class Asked:
         if not trained.cell.solution.converged:
             _end(trained, purpose)
         return trained
-
-
-@contextmanager
-def heeding_ctrl_c() -> Iterator[None]:
-    """KeyboardInterrupt at the end at the latest, where a library swallowed it."""
-    with Interrupts() as interrupts:
-        yield
-    if interrupts.came:
-        raise KeyboardInterrupt
 
 
 def _end(trained: Trained, purpose: str) -> NoReturn:

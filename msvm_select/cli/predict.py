@@ -9,7 +9,7 @@ import click
 from msvm_select.cli.chosen import chosen_reading, read_options, told_places
 from msvm_select.cli.data_options import data_argument, data_options
 from msvm_select.cli.headings import Command
-from msvm_select.cli.one_cell import heeding_ctrl_c
+from msvm_select.cli.interrupts import patiently
 
 if TYPE_CHECKING:
     from msvm_select.model import Predictions
@@ -65,9 +65,9 @@ def command(
     trained = load_model(model)
     reading = chosen_reading(options)
     with told_places():
-        samples = read_features(data, trained.columns, read_options(**reading))
-    with heeding_ctrl_c():
-        found = predictions(trained, samples)
+        how = read_options(**reading)
+        samples = patiently(read_features, data, trained.columns, how)
+    found = patiently(predictions, trained, samples)
     text = found.render(format, scores)
     if not quiet:
         for note in (*samples.notes, *found.notes):

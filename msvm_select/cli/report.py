@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from msvm_select.cli.interrupts import Interrupts
+from msvm_select.cli.interrupts import patiently
 from msvm_select.cli.talk import Talk
 from msvm_select.errors import MsvmError, SettingsError
 
@@ -94,11 +94,9 @@ def _judged(
 def _judged_row(samples: Dataset, settings: Settings, row: Row) -> Judged:
     from msvm_select.page import judged
 
-    with Interrupts() as interrupts:
-        try:
-            found = judged(samples, settings, row)
-        except MsvmError as error:
-            return None, str(error)
-        except KeyboardInterrupt:
-            interrupts.came = True
-    return (None, CUT_SHORT) if interrupts.came else (found, "")
+    try:
+        return patiently(judged, samples, settings, row), ""
+    except MsvmError as error:
+        return None, str(error)
+    except KeyboardInterrupt:
+        return None, CUT_SHORT

@@ -16,6 +16,7 @@ from msvm_select.cli.options import (
     sweep_options,
 )
 from msvm_select.cli.report import report_option
+from msvm_select.cli.resuming import journal_options
 from msvm_select.cli.sweep import perform
 
 
@@ -27,6 +28,7 @@ from msvm_select.cli.sweep import perform
 @choosing_options
 @data_options
 @output_options
+@journal_options
 @report_option
 @click.option("--show-config", is_flag=True, help="Print what counts, as TOML.")
 def command(config: str, data: str | None, **options: Any) -> None:

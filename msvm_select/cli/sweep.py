@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -12,7 +13,7 @@ from msvm_select.cli.chosen import chosen_reading, chosen_settings, read
 from msvm_select.cli.data_options import data_argument, data_options
 from msvm_select.cli.gates import gated_exit_code
 from msvm_select.cli.headings import Command
-from msvm_select.cli.interrupts import Interrupts
+from msvm_select.cli.interrupts import stop_code
 from msvm_select.cli.options import (
     EXTEND,
     choosing_options,
@@ -20,13 +21,20 @@ from msvm_select.cli.options import (
     sweep_options,
 )
 from msvm_select.cli.report import AskedPage, report_option
+from msvm_select.cli.resuming import (
+    how_to_go_on,
+    journal_options,
+    opened_journal,
+)
 from msvm_select.cli.streams import chosen_format, deliver
 from msvm_select.cli.talk import Talk
+from msvm_select.errors import MsvmError
 
 if TYPE_CHECKING:
     from msvm_select.records import Dataset, Row
     from msvm_select.report import Results
     from msvm_select.settings import Settings
+    from msvm_select.sweep.journal import Journal
     from msvm_select.sweep.progress import Progress
 
 
@@ -37,6 +45,7 @@ if TYPE_CHECKING:
 @choosing_options
 @data_options
 @output_options
+@journal_options
 @report_option
 @click.option("--show-config", is_flag=True, help="Print what counts, as TOML.")
 def command(data: str, **options: Any) -> None:
@@ -69,54 +78,78 @@ def perform(
     output = options["output"]
     format = chosen_format(settings.format, output, data)
     page = AskedPage(options["report"], data, reading).checked(output)
+    journal = opened_journal(options, output, options["report"], data)
     talk = Talk(options["quiet"])
-    outcome = swept(samples := read(data, **reading), settings, talk)
-    if outcome.results is None:
-        raise KeyboardInterrupt
-    deliver(outcome.results, format, output, settings.top)
-    _conclude(outcome.results, output, talk)
-    page.write(samples, outcome.settings, outcome, talk)
-    if not outcome.interrupted:
-        _warn_of_edges(outcome.results, talk)
-    else:
-        done = len(outcome.results.rows)
-        click.echo(f"Interrupted: {done} of {talk.cells} cells are done.", err=True)
-        click.get_current_context().exit(130)
+    samples = read(data, settings, **reading)
+    outcome = swept(samples, settings, talk, journal=journal)
+    if outcome.results is not None:
+        deliver(outcome.results, format, output, settings.top)
+        _conclude(outcome.results, output, talk)
+        page.write(samples, outcome.settings, outcome, talk)
+    end_if_stopped(outcome, talk, how_to_go_on(journal, data))
+    assert outcome.results is not None
+    _warn_of_edges(outcome.results, talk)
     click.get_current_context().exit(gated_exit_code(outcome.results, vars(settings)))
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What there is to show, whether Ctrl-C cut it short, and the grid in the end."""
+    """What there is to show, what cut it short, and the grid in the end."""
 
     results: Results | None
-    interrupted: bool
+    stop: KeyboardInterrupt | MsvmError | None
     settings: Settings
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether some cells are not done."""
+        return self.stop is not None
 
 
 def swept(
-    data: Dataset, settings: Settings, talk: Talk, progress: Progress | None = None
+    data: Dataset,
+    settings: Settings,
+    talk: Talk,
+    progress: Progress | None = None,
+    journal: Journal | None = None,
 ) -> Outcome:
-    """All rows, or those that were finished when Ctrl-C came.
+    """All rows, or those that were finished when Ctrl-C came or the journal failed.
 
     ``progress`` hears of the sweep in the place of ``talk``.
     """
     from msvm_select.sweep import Extension, gather, iterate
 
-    sweep = Extension(partial(iterate, data), settings, progress or talk)
+    told = progress or talk
+    sweep = Extension(partial(iterate, data, journal=journal), settings, told)
     rows: list[Row] = []
-    with talk, Interrupts() as interrupts:
+    stop: KeyboardInterrupt | MsvmError | None = None
+    with talk, journal or nullcontext():
         for note in data.notes:
             talk.say(f"Note: {note}")
         try:
             for row in sweep:
-                if interrupts.came:  # and was swallowed in this row, which may be wrong
-                    break
                 rows.append(row)
-        except KeyboardInterrupt:
-            interrupts.came = True
+        except (KeyboardInterrupt, MsvmError) as error:
+            if isinstance(error, MsvmError) and not rows:
+                raise
+            stop = error
     found = gather(data, sweep.settings, rows, settings) if rows else None
-    return Outcome(found, interrupts.came, sweep.settings)
+    return Outcome(found, stop, sweep.settings)
+
+
+def end_if_stopped(outcome: Outcome, talk: Talk, advice: str = "") -> None:
+    """Say how far it came and how to go on; the exit code is that of the stop."""
+    if outcome.stop is None:
+        return
+    done = len(outcome.results.rows) if outcome.results else 0
+    interrupted = isinstance(outcome.stop, KeyboardInterrupt)
+    word = "Interrupted" if interrupted else "Stopped"
+    click.echo(f"{word}: {done} of {talk.cells} cells are done.", err=True)
+    if advice:
+        click.echo(advice, err=True)
+    if not isinstance(outcome.stop, KeyboardInterrupt):
+        raise outcome.stop
+    click.get_current_context().exit(stop_code(outcome.stop))
 
 
 def _conclude(results: Results, output: str | None, talk: Talk) -> None:

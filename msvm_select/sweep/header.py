@@ -64,7 +64,7 @@ def check_header(journal: str, there: Any, here: Mapping[str, Any]) -> None:
         kind = DataError if of_data else SettingsError
         raise kind(
             f"{journal} is the journal of another sweep:{lines}\n"
-            "Sweep as it says, or name another file by --journal."
+            "Go on with the same data and settings, or name another file by --journal."
         )
 
 
@@ -87,9 +87,9 @@ def _of_data(there: Mapping[str, Any], here: Mapping[str, Any]) -> Iterator[str]
     names = [name for name in here if name != "sha256"]
     changed = [name for name in names if there.get(name) != here[name]]
     for name in changed:
-        yield _differs(f"data, {name}", there.get(name), here[name])
+        yield _differs(f"{name} of the data", there.get(name), here[name])
     if not changed:
-        yield "data: the same name and sizes, but other values"
+        yield "the data: the same name and sizes, but other values"
 
 
 def _of_settings(there: Mapping[str, Any], here: Mapping[str, Any]) -> Iterator[str]:
@@ -104,8 +104,8 @@ def _differs(name: str, there: Any, here: Any) -> str:
         same = [a == b for a, b in zip(there, here, strict=False)]
         first = same.index(False) if False in same else len(same)
     return (
-        f"{name}: the journal has {_shown(there, first)}, "
-        f"this sweep {_shown(here, first)}"
+        f"{name}: the journal has {_shown(there, first)}; "
+        f"this sweep has {_shown(here, first)}"
     )
 
 

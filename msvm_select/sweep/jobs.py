@@ -58,6 +58,11 @@ def _until_done(
             item = come.get(timeout=MOST_DEAF)
         except Empty:
             continue
+        except KeyboardInterrupt:  # what has come by now is not lost
+            while not come.empty():
+                if isinstance(item := come.get(), tuple):
+                    yield item[0]
+            raise
         if isinstance(item, BaseException):
             raise item
         if item is None:

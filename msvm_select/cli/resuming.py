@@ -1,0 +1,77 @@
+"""``--journal`` and ``--resume``: what is finished is kept, and gone on from."""
+
+from __future__ import annotations
+
+import shlex
+import shutil
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from msvm_select.errors import SettingsError
+
+if TYPE_CHECKING:
+    from msvm_select.sweep.journal import Journal
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+PROGRAM = "msvm-select"
+
+
+def journal_options(command: Command) -> Command:
+    """Where to keep what is finished, and whether to go on from it."""
+    command = click.option(
+        "--resume",
+        is_flag=True,
+        help="Go on from what the journal has, or begin it.",
+    )(command)
+    return click.option(
+        "--journal",
+        metavar="FILE",
+        help="Write each finished cell down at once, so that a sweep that was stopped "
+        "can be resumed.",
+    )(command)
+
+
+def opened_journal(options: Mapping[str, Any], *others: str | None) -> Journal | None:
+    """That of the line, if any; ``others`` are files that it must not be."""
+    from msvm_select.sweep.journal import Journal
+
+    path = options["journal"]
+    if path is None:
+        if options["resume"]:
+            raise SettingsError("--resume goes on from a journal: name it, --journal.")
+        return None
+    for other in others:
+        if other is not None and Path(other).resolve() == Path(path).resolve():
+            raise SettingsError(f"--journal {path} would overwrite {other}.")
+    return Journal(path, options["resume"])
+
+
+def how_to_go_on(journal: Journal | None, data: str) -> str:
+    """After a stop: the line to type, or what would have made it possible."""
+    if journal is None:
+        return "(--journal FILE would have kept them for --resume.)"
+    same = ", with the same data on standard input" if data == "-" else ""
+    return f"To go on{same}: {resuming_line(sys.argv[1:])}"
+
+
+def resuming_line(arguments: list[str]) -> str:
+    """The line that was typed, and ``--resume``."""
+    at = arguments.index("--") if "--" in arguments else len(arguments)
+    resume = [] if "--resume" in arguments else ["--resume"]
+    return f"{_program()} {shlex.join([*arguments[:at], *resume, *arguments[at:]])}"
+
+
+def _program() -> str:
+    """This program as it can be typed here."""
+    called = Path(sys.argv[0])
+    if called.name == "__main__.py":
+        return shlex.join([sys.executable, "-m", "msvm_select"])
+    found = shutil.which(PROGRAM)
+    if found is not None and Path(found).resolve() == called.resolve():
+        return PROGRAM
+    return shlex.quote(sys.argv[0])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import sys
 import threading
 import time
@@ -14,37 +13,50 @@ import click
 from msvm_select.cli.streams import is_live, wants_colour
 
 if TYPE_CHECKING:
-    from rich.progress import Progress as Bar
+    from rich.live import Live
 
-    from msvm_select.kernels import Kernel
+    from msvm_select.sweep.headway import Facts, Headway
     from msvm_select.sweep.progress import (
-        CellProgress,
         Event,
         GramTested,
+        Resumed,
         Started,
         Widened,
     )
 
-EVERY = 5.0  # seconds between two lines of progress off a terminal
-LONG = 2.0  # seconds after which a cell tells how far it is
-ROOM = 3  # columns right of the bar: the terminal writes ^C there, and must not wrap
+EVERY = 5.0  # seconds, at the least, between two lines of progress off a terminal
+SPARSE = 0.05  # of the time that has passed: a long run tells less often
+SELDOM = 60.0  # seconds, at the most
+PULSE = 1.0  # seconds between two looks at the clock while nothing happens
 
 
 class Talk:
-    """Listens to a sweep: a bar on a terminal, a plain line now and then elsewhere."""
+    """Listens to a sweep: drawn on a terminal, a plain line now and then elsewhere.
+
+    Events may come from any thread. The lock is for the facts alone: rich has one of
+    its own, which it holds while it asks for them.
+    """
 
     def __init__(self, quiet: bool = False) -> None:
         """``quiet``: say nothing at all."""
         self.quiet = quiet
-        self.cells = 0
-        self.done = 0
-        self.said_at = time.monotonic()
-        self.begun: dict[tuple[Kernel, float], float] = {}
-        self.lock = threading.Lock()  # cells of several threads tell how far they are
-        self.bar: Bar | None = None
+        self.began = self.said_at = time.monotonic()
+        self.lock = threading.Lock()
+        self.ended = threading.Event()
+        self.headway: Headway | None = None
+        self.live: Live | None = None
+        self.pulse: threading.Thread | None = None
+
+    @property
+    def cells(self) -> int:
+        """How many there are in all."""
+        return 0 if self.headway is None else self.headway.cells
 
     def __enter__(self) -> Talk:
-        """Nothing yet: the bar appears when the sweep has started."""
+        """Look at the clock from now on; what is drawn appears with the first event."""
+        if not self.quiet and not is_live(sys.stderr):
+            self.pulse = threading.Thread(target=self._beat, daemon=True)
+            self.pulse.start()
         return self
 
     def __exit__(
@@ -53,51 +65,60 @@ class Talk:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        """Take the bar away."""
-        if self.bar is not None:
-            self.bar.stop()
-            self.bar = None
+        """Take away what is drawn."""
+        self.ended.set()
+        if self.pulse is not None:
+            self.pulse.join(PULSE)
+        if self.live is not None:
+            self.live.stop()
+            self.live = None
 
     def say(self, text: str) -> None:
-        """One line, above the bar if there is one."""
+        """One line, above what is drawn."""
         if self.quiet:
             return
-        if self.bar is None:
+        if self.live is None:
             click.echo(text, err=True)
         else:
-            self.bar.console.print(text, markup=False, highlight=False, soft_wrap=True)
+            self.live.console.print(text, markup=False, highlight=False, soft_wrap=True)
 
     def __call__(self, event: Event) -> None:
         """What there is to say of one event."""
         from msvm_select.sweep import progress
+        from msvm_select.sweep.headway import Headway
 
+        with self.lock:
+            if self.headway is None:
+                self.headway = Headway(began=time.monotonic())
+            self.headway.hear(event, time.monotonic())
         match event:
             case progress.Started():
                 self._started(event)
             case progress.Widened():
                 self._widened(event)
+            case progress.Resumed():
+                self._resumed(event)
             case progress.GramTested():
                 self._tested(event)
-            case progress.CellStarted(kernel, C):
-                self.begun[kernel, C] = time.monotonic()
-                self._show(f"{progress.described(kernel)} C={C:g}")
-            case progress.CellProgress():
-                self._within(event)
-            case progress.CellDone():
-                self._finished()
+            case progress.CellDone() | progress.CellProgress():
+                self._tell_the_time()
 
     def _started(self, event: Started) -> None:
-        self.cells = event.cells
+        from msvm_select.sweep.compiling import compiling_note
+
         self.say(
             f"{event.name}: {event.m} samples, {event.features} features, "
             f"{event.Q} classes; cells: {event.cells} (kernels: "
             f"{event.kernels}, C: {event.Cs})"
             + (f"; loss {event.loss}" if event.loss != "l1" else "")
         )
-        if _must_compile(event.solver):
-            self.say("Compiling the solver, once on this machine; it takes seconds ...")
-        if not self.quiet and is_live(sys.stderr):
-            self.bar = _bar(event.cells, wants_colour(sys.stderr))
+        if note := compiling_note(event):
+            self.say(note)
+        if not self.quiet and self.live is None and is_live(sys.stderr):
+            from msvm_select.cli.bar import live
+
+            self.live = live(self._facts, wants_colour(sys.stderr))
+            self.live.start()
 
     def _widened(self, event: Widened) -> None:
         values = ", ".join(f"{value:.6g}" for value in event.values)
@@ -105,9 +126,10 @@ class Talk:
             f"Round {event.round} of {event.rounds}: {event.why}; {event.cells} more "
             f"cells with {event.name} = {values}"
         )
-        self.cells += event.cells
-        if self.bar is not None:
-            self.bar.update(self.bar.task_ids[0], total=self.cells)
+
+    def _resumed(self, event: Resumed) -> None:
+        for note in event.notes:
+            self.say(f"Note: {note}.")
 
     def _tested(self, event: GramTested) -> None:
         from msvm_select.sweep.progress import described
@@ -118,70 +140,32 @@ class Talk:
             f"{event.smallest_eigenvalue:.3g}{word}"
         )
 
-    def _finished(self) -> None:
-        self.done += 1
-        if self.bar is not None:
-            self.bar.advance(self.bar.task_ids[0])
-        elif self._is_time():
-            self.say(f"{self.done} of {self.cells} cells")
+    def _facts(self) -> Facts:
+        with self.lock:
+            assert self.headway is not None
+            return self.headway.facts(time.monotonic())
 
-    def _within(self, event: CellProgress) -> None:
-        """How far a long cell is; may be called from any thread."""
-        from msvm_select.sweep.progress import described
-
-        now = time.monotonic()
-        if self.quiet or now - self.begun.get((event.kernel, event.C), now) < LONG:
+    def _beat(self) -> None:
+        """Off a terminal: tell the time in a long cell, too."""
+        try:
+            while not self.ended.wait(PULSE):
+                if self.headway is not None and self.headway.done < self.cells:
+                    self._tell_the_time()
+        except OSError:  # nobody reads any more
             return
-        where = f"{event.done} of {event.of} in {described(event.kernel)} C={event.C:g}"
-        if self.bar is not None:
-            self._show(where)
-        elif self._is_time():
-            self.say(f"{self.done} of {self.cells} cells; {where}")
 
-    def _show(self, now: str) -> None:
-        """Beside the bar, if there is one."""
-        if (bar := self.bar) is not None:
-            bar.update(bar.task_ids[0], now=now)
+    def _tell_the_time(self) -> None:
+        """Off a terminal: how far it is, if the last line is long enough ago."""
+        from msvm_select.cli.wording import log_line
+
+        if not self.quiet and self.live is None and self._is_time():
+            self.say(log_line(self._facts()))
 
     def _is_time(self) -> bool:
-        """Whether the last line of progress is long enough ago for another one."""
         with self.lock:
-            late = time.monotonic() - self.said_at >= EVERY
+            now = time.monotonic()
+            pause = min(max(EVERY, SPARSE * (now - self.began)), SELDOM)
+            late = now - self.said_at >= pause
             if late:
-                self.said_at = time.monotonic()
+                self.said_at = now
             return late
-
-
-def _must_compile(solver: str) -> bool:
-    """Whether this solver is about to be compiled by numba."""
-    if solver not in ("exact", "smo"):
-        return False
-    try:
-        from msvm_select.solvers.exact import needs_compilation
-    except ImportError:
-        return False
-    return bool(needs_compilation())
-
-
-def _bar(cells: int, colour: bool) -> Bar:
-    from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeRemainingColumn,
-    )
-
-    columns = shutil.get_terminal_size().columns
-    bar = Progress(
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn("{task.fields[now]}", markup=False),
-        TimeRemainingColumn(),
-        console=Console(stderr=True, no_color=not colour, width=columns - ROOM),
-        transient=True,
-    )
-    bar.add_task("", total=cells, now="")
-    bar.start()
-    return bar

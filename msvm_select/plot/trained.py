@@ -11,6 +11,7 @@ import numpy as np
 from msvm_select.errors import DataError, SettingsError
 from msvm_select.kernels import Kernel
 from msvm_select.machines import MACHINES
+from msvm_select.memory import refuse_gram
 from msvm_select.model.fitting import tested
 from msvm_select.records import Dataset, Floats, Row, Scaling
 from msvm_select.settings import PARAMETERS, Settings, default_gamma
@@ -97,6 +98,7 @@ def _along_C(
     solver, machine = make_solver(settings), MACHINES[settings.loss]()
     how = (settings.solver, settings.loss)
     m, n = data.X.shape
+    refuse_gram(data.name, m, int(kernel.name != "linear"))
     progress(Started(data.name, m, n, data.Q, 1, len(settings.C), *how))
     gram = kernel.gram(X)
     tested(kernel, gram, settings.allow_indefinite, progress)

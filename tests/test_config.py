@@ -21,6 +21,7 @@ from msvm_select.settings.reading import READING
 
 HOUSE = Path(__file__).parent.parent
 DATA = HOUSE / "data" / "iris.csv"
+READY = (("data", "*.csv"), ("configs", "*.toml"))
 
 # What a file says, what the environment says over it, what the line says over both.
 VALUES: dict[str, tuple[Any, Any, Any]] = {
@@ -313,3 +314,21 @@ def test_settings_of_python_are_as_before() -> None:
         assert settings_from({}) == Settings()
     finally:
         del os.environ["MSVM_SELECT_C"]
+
+
+def test_every_data_file_has_a_ready_config() -> None:
+    """Of the same name, and none is left over."""
+    names = [{p.stem for p in (HOUSE / d).glob(g)} for d, g in READY]
+    assert names[0] == names[1]
+
+
+@pytest.mark.parametrize("config", sorted((HOUSE / "configs").glob("*.toml")))
+def test_every_config_runs(config: Path, tmp_path: Path) -> None:
+    """On every tenth of its samples, to the last cell, without a word of trouble."""
+    head, *rows = (HOUSE / "data" / f"{config.stem}.csv").read_text().splitlines()
+    few = tmp_path / "few.csv"
+    few.write_text("\n".join([head, *rows[:: 3 if len(rows) < 300 else 10]]) + "\n")
+    result = run("run", config, "--data", few, "--format", "csv")
+    assert result.exit_code == 0
+    assert "Error" not in result.stderr
+    assert len(result.stdout.splitlines()) > 12

@@ -12,7 +12,14 @@ from sklearn.svm import SVC
 from msvm_select.criteria import leave_one_out as criterion
 from msvm_select.criteria.base import Cell
 from msvm_select.errors import SolverError
-from msvm_select.kernels import Kernel, Linear, Polynomial, Precomputed, Rbf
+from msvm_select.kernels import (
+    Kernel,
+    Linear,
+    Polynomial,
+    Precomputed,
+    Rbf,
+    Sigmoid,
+)
 from msvm_select.records import (
     BY_TRAINING,
     NOT_A_SV,
@@ -416,3 +423,17 @@ def test_progress_is_told(solver):
     assert told
     assert all(0 <= done <= of for done, of in told)
     assert [done for done, _ in told] == sorted(done for done, _ in told)
+
+
+def test_an_indefinite_matrix_leaves_samples_in_doubt():
+    """Where k(x, x) < 0 no gap bounds a margin: no warning, and no certain answer."""
+    X, y = table("iris")
+    dual = Dual(Sigmoid(0.1, -1.0).gram(X), y, 3, 1.0)
+    assert dual.gram.diagonal.min() < 0.0
+    solver = Exact()
+    solution = replace(solver.solve(dual), converged=True)
+    left = solver.leave_out(solution)
+    doubtful = (left.road == RETRAINED) & (dual.gram.diagonal < 0.0)
+    assert doubtful.any()
+    assert np.isinf(left.unsure[doubtful]).all()
+    assert left.ambiguous >= doubtful.sum()

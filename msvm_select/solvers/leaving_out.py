@@ -250,7 +250,10 @@ class _LeavingOut:
         """How far a margin may be off at this gap: sqrt(2 gap) ||e_y - e_k|| ||Phi_p||.
 
         (The gap ball bounds w; for b, which it does not bound, as much again.)
+        Nothing bounds it where K is indefinite, which k(x, x) < 0 shows.
         """
+        if self.full.diagonal[p] < 0.0:
+            return np.inf
         objective = max(1.0, float(training.A.sum()))
         ball = np.sqrt(2.0 * abs(training.gap) * objective)
         return float(2.0 * ball * np.sqrt(2.0 * self.full.diagonal[p]))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,8 @@ from msvm_select.records import Row
 from msvm_select.report import rank
 from msvm_select.report.edges import edges
 from msvm_select.settings import Settings, settings_from
-from msvm_select.sweep import Extension, gather
+from msvm_select.sweep import Extension, gather, iterate
+from msvm_select.sweep.journal import Journal
 from msvm_select.sweep.progress import Event, GramTested, Progress, Started, Widened
 
 IRIS = Path(__file__).parent.parent / "data" / "iris.csv"
@@ -212,7 +214,28 @@ def test_the_command_says_each_round_and_where_it_ended(tmp_path: Path) -> None:
     assert settings["extended_from"] == {"C": [2.0**-9, 2.0**-7]}
     assert settings["C"] == [2.0**-9, 2.0**-7, 2.0**-5, 2.0**-3]
     inside = CliRunner().invoke(cli, [*line, "--extend", "9"])
-    assert "is not on an edge any more (C: " in inside.stderr
+    assert "The best value is within the grid now (C: " in inside.stderr
+    again = [*line, "--C", "2^-9:2^9:10", "--extend", "9"]
+    assert "Nothing to extend" in CliRunner().invoke(cli, again).stderr
+
+
+def test_a_journal_keeps_the_rounds(tmp_path: Path) -> None:
+    """Who goes on from it trains nothing again, and may ask for more rounds."""
+    data = load_csv(IRIS)
+    cells = {"kernel": "linear", "C": "2^-11,2^-9", "criteria": "sv-rate"}
+    path = tmp_path / "iris.ndjson"
+
+    def rows(rounds: int, resume: bool) -> list[Row]:
+        settings = settings_from({**cells, "extend": rounds})
+        with Journal(path, resume=resume) as journal:
+            return list(Extension(partial(iterate, data, journal=journal), settings))
+
+    first = rows(1, resume=False)
+    again = rows(1, resume=True)
+    more = rows(2, resume=True)
+    assert first == again == more[:4]
+    assert len(more) == 6
+    assert len(path.read_text().splitlines()) == 1 + 6
 
 
 def test_gathering_needs_no_extension() -> None:

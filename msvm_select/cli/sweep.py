@@ -88,7 +88,7 @@ def perform(
         page.write(samples, outcome.settings, outcome, talk)
     end_if_stopped(outcome, talk, how_to_go_on(journal, data))
     assert outcome.results is not None
-    _warn_of_edges(outcome.results, talk)
+    _warn_of_edges(outcome.results, outcome.settings.extend > 0, talk)
     click.get_current_context().exit(gated_exit_code(outcome.results, vars(settings)))
 
 
@@ -170,17 +170,21 @@ def _conclude(results: Results, output: str | None, talk: Talk) -> None:
         talk.say(f"Written: {output}")
 
 
-def _warn_of_edges(results: Results, talk: Talk) -> None:
-    """Or, after the grid was widened, say that the best value is within it now."""
+def _warn_of_edges(results: Results, extended: bool, talk: Talk) -> None:
+    """Or say, where it was asked to be widened, that the best value is within it."""
     from msvm_select.report.edges import edge_notes
 
     notes = edge_notes(results, extends=True)
     for note in notes:
         talk.say(f"Warning: {note}")
+    if not extended or notes or results.best is None:
+        return
     grown = results.settings.get("extended_from", {})
-    if grown and not notes:
-        sizes = [f"{name}: {len(results.settings[name])} values" for name in grown]
-        talk.say(f"The best value is not on an edge any more ({', '.join(sizes)}).")
+    sizes = [f"{name}: {len(results.settings[name])} values" for name in grown]
+    if grown:
+        talk.say(f"The best value is within the grid now ({', '.join(sizes)}).")
+    else:
+        talk.say("Nothing to extend: the best value is on no edge of a grid.")
 
 
 def _config(data: str, reading: dict[str, Any], settings: Settings) -> str:

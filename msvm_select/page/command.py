@@ -18,7 +18,10 @@ LONG = 5  # values from which on a grid is told as a range, if it is one
 def command_line(
     data: str, reading: Mapping[str, Any], settings: Settings, report: str
 ) -> str:
-    """``msvm-select sweep`` with all that is not a default; it writes ``report``."""
+    """``msvm-select sweep`` with all that is not a default; it writes ``report``.
+
+    The settings have the grid as it was in the end, so that it need not grow again.
+    """
     where = f"./{data}" if data.startswith("-") and data != "-" else data
     words = ["msvm-select", "sweep", where, *_options(reading)]
     return shlex.join([*words, *_options(_said(settings)), "--report", report])
@@ -45,8 +48,8 @@ def typed(value: float) -> str:
 
 def _said(settings: Settings) -> dict[str, Any]:
     """What decides the rows and is not the default."""
-    usual, chosen = asdict(Settings()), ("select", "extend")
-    values = settings.deciding() | {name: getattr(settings, name) for name in chosen}
+    usual = asdict(Settings())
+    values = settings.deciding() | {"select": settings.select}
     said = {n: v for n, v in values.items() if v != usual.get(n)}
     if settings.rank_by == settings.criteria[0]:
         said.pop("rank_by", None)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from msvm_select.page.markup import Html, el, joined
 from msvm_select.page.shading import Scale
-from msvm_select.page.values import PARAMETERS, scores, setting_key, text
+from msvm_select.page.values import PARAMETERS, compact, scores, setting_key, text
 from msvm_select.records import Row
 from msvm_select.report.heat import state_of
 from msvm_select.report.labels import label_of
@@ -183,14 +183,10 @@ def _grid(across: Axis, up: Axis, column: str) -> Html:
     for value in up.ticks():
         y = up(value)
         rules.append(el("path", d=f"M{LEFT} {y:.1f}H{RIGHT}"))
-        rules.append(el("text", _tick(value), x=LEFT - 6, y=y + 3.5, class_="up"))
+        rules.append(el("text", compact(value, 4), x=LEFT - 6, y=y + 3.5, class_="up"))
     for value in across.ticks():
         x = across(value)
         rules.append(el("path", d=f"M{x:.1f} {BOTTOM}v4"))
-        rules.append(el("text", _tick(value), x=x, y=BOTTOM + 16))
+        rules.append(el("text", compact(value, 4), x=x, y=BOTTOM + 16))
     axis = el("text", "C", x=(LEFT + RIGHT) / 2, y=BOTTOM + 31, class_="axis")
     return el("g", *rules, axis, class_="grid")
-
-
-def _tick(value: float) -> str:
-    return f"{value:.4g}".replace("e+0", "e").replace("e-0", "e-").replace("e+", "e")

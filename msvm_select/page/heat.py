@@ -13,7 +13,7 @@ from typing import Any
 
 from msvm_select.page.markup import Html, el, joined
 from msvm_select.page.shading import SHADES, Scale
-from msvm_select.page.values import PARAMETERS, scores, setting_order, text
+from msvm_select.page.values import PARAMETERS, compact, scores, setting_order, text
 from msvm_select.records import Row
 from msvm_select.report.heat import STATES, state_of
 from msvm_select.report.labels import Label, label_of
@@ -21,11 +21,12 @@ from msvm_select.report.ranking import Results
 
 WIDE, HIGH = 42, 26  # a cell, in pixels of a small screen
 FOOT = 34  # below the cells: the values of C, and its name
+ROOM = 5  # characters of a value
 DIGIT = 6  # pixels, about, of a character
 COUNTED = ("ok", "ambiguous")
 MARKS = {
     "ambiguous": "{}*",
-    "inapplicable": "({})",
+    "inapplicable": "{}",
     "not_converged": "~{}",
     "none": "\N{EN DASH}",
     "failed": "\N{MULTIPLICATION SIGN}",
@@ -66,14 +67,19 @@ class Painting:
         form = MARKS.get(state, "{}") if value is not None else MARKS["none"]
         if state == "failed":
             form = MARKS["failed"]
-        return form.format("" if value is None else self.label.shown(float(value)))
+        return form.format("" if value is None else self.shown(float(value)))
+
+    def shown(self, value: float) -> str:
+        """A value in as many characters as a cell has room for."""
+        text = self.label.shown(value)
+        return text if len(text) <= ROOM else compact(self.label.factor * value, 2)
 
     def ends(self) -> tuple[str, str]:
         """The texts at the bright and at the dark end of the scale."""
         if self.scale is None:
             return "no value counts", ""
-        shown = self.label.shown
-        return shown(self.scale.low), shown(self.scale.high)
+        low, high = self.shown(self.scale.low), self.shown(self.scale.high)
+        return low, "" if low == high else high
 
     def data(self) -> dict[str, Any]:
         """All of it, for the page's script."""
@@ -137,7 +143,7 @@ def marks(results: Results) -> Html | None:
     if not told:
         return None
     parts = (
-        el("li", el("b", MARKS[state].format("1")), f" {STATES[state]}")
+        el("li", el("b", MARKS[state].format("1"), class_=state), f" {STATES[state]}")
         for state in told
     )
     return el("ul", *parts, class_="marks")

@@ -26,16 +26,21 @@
     head.firstChild.addEventListener("click", () =>
       sortBy(at, head.getAttribute("aria-sort") === "ascending")));
 
-  // Filter: every word must stand in the row; the kernel must be the one chosen.
-  const texts = lines.map((line) =>
-    [...line.cells].map((cell) => cell.textContent).join(" ").toLowerCase());
+  // Filter: every word must be in the row, a number or column=value as a whole; the
+  // kernel must be the one chosen.
+  const tokens = lines.map((line) => [...line.cells].flatMap((cell, at) => {
+    const text = cell.textContent.toLowerCase();
+    return [text, `${data.columns[at].toLowerCase()}=${text}`];
+  }));
+  const fits = (found, word) => found.includes(word) ||
+    (isNaN(word) && !word.includes("=") && found.some((text) => text.includes(word)));
   const kernelAt = data.columns.indexOf("kernel");
   const filter = () => {
-    const words = byId("filter").value.toLowerCase().split(/\s+/);
+    const words = byId("filter").value.toLowerCase().split(/\s+/).filter(Boolean);
     const kernel = byId("kernel") ? byId("kernel").value : "";
     let shown = 0;
     lines.forEach((line, i) => {
-      line.hidden = !(words.every((word) => texts[i].includes(word)) &&
+      line.hidden = !(words.every((word) => fits(tokens[i], word)) &&
         (kernel === "" || data.rows[i][kernelAt] === kernel));
       shown += line.hidden ? 0 : 1;
     });
@@ -75,14 +80,16 @@
     paint(score.value);
   }
 
-  // All values of a cell, beside it while it is pointed at or has the focus.
+  // What differs from cell to cell, beside the one at hand while it is pointed at or has the focus.
   const tip = byId("tip");
   const element = (name, text) =>
     Object.assign(document.createElement(name), { textContent: text });
+  const varies = data.columns.map((_, at) =>
+    data.rows.length < 2 || data.rows.some((row) => row[at] !== data.rows[0][at]));
   const fill = (line) => {
     const list = document.createElement("dl");
     [...line.cells].forEach((cell, at) => {
-      if (cell.textContent === "\u2013") return;
+      if (!varies[at] || cell.textContent === "\u2013") return;
       const pair = document.createElement("div");
       pair.append(element("dt", data.columns[at]), element("dd", cell.textContent));
       list.append(pair);

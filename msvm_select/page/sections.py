@@ -9,7 +9,7 @@ from msvm_select.page.curves import curves, named, settings_of
 from msvm_select.page.markup import Html, el, joined
 from msvm_select.page.origin import origin
 from msvm_select.page.report import Report
-from msvm_select.page.values import filled_columns, first_columns, scores
+from msvm_select.page.values import filled_columns, first_columns, scores, text
 from msvm_select.report.labels import label_of
 from msvm_select.report.ranking import Results
 
@@ -81,7 +81,7 @@ def _over_the_grid(report: Report) -> Html:
     told = (
         "The brighter, the smaller, the better. The frame is the chosen cell, a broken "
         "one the best by the score that is shown. Point at a cell, or go there with "
-        "the arrow keys, for all its values."
+        "the arrow keys, for its values."
     )
     figures = el("div", heat.heat_maps(results, report.chosen), class_="maps")
     hint = el("p", told, class_="aside")
@@ -117,7 +117,8 @@ def _controls(results: Results, columns: list[str]) -> Html:
         )
         for i, column in enumerate(columns)
     )
-    found = el("input", id="filter", type="search", autocomplete="off", size=18)
+    hint = f"such as C={text(results.rows[0], 'C')}"
+    found = el("input", id="filter", type="search", placeholder=hint, size=18)
     kernel = el("select", every, *options, id="kernel")
     return el(
         "div",

@@ -110,8 +110,15 @@ def _heading(column: str) -> Html:
         scope="col",
         aria_sort="ascending" if column == "rank" else None,
         title=titled if titled != column else None,
-        class_="word" if column in WORDS else None,
+        class_=_kind(column),
     )
+
+
+def _kind(column: str) -> str | None:
+    """Words stand on the left, and a reason may take several lines."""
+    if column == "status_reason":
+        return "word reason"
+    return "word" if column in WORDS else None
 
 
 def _entry(row: Row, column: str) -> Html:
@@ -120,7 +127,7 @@ def _entry(row: Row, column: str) -> Html:
         return el("th", shown, scope="row")
     if column in APPLICABLE and state_of(row, column) == "inapplicable":
         return el("td", f"({shown})", class_="inapplicable")
-    return el("td", shown, class_="word" if column in WORDS else None)
+    return el("td", shown, class_=_kind(column))
 
 
 def _count(count: int, total: int, diagonal: bool) -> Html:

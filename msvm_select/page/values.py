@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from msvm_select.records import Row
@@ -25,6 +26,11 @@ def text(row: Row, column: str) -> str:
     if column in ("gap", "kkt_violation", "seconds"):
         return f"{value:.1g}"
     return f"{value:.{6 if column in ('C', *PARAMETERS) else 4}g}"
+
+
+def compact(value: float, digits: int) -> str:
+    """A number in few characters: ``2.1e6``."""
+    return re.sub(r"e\+?(-?)0*", r"e\1", f"{value:.{digits}g}")
 
 
 def percent(share: float) -> str:

@@ -254,10 +254,16 @@ class LeftOut:
         """How many samples are wrong."""
         return int(self.wrong.sum())
 
+    @cached_property
+    def in_doubt(self) -> NDArray[np.bool_]:
+        """Which margins lie within 1e-7 of 0 or their own doubt, or are no number."""
+        doubt = np.maximum(AMBIGUOUS, self.unsure)
+        return np.asarray(~(np.abs(self.margin) >= doubt))
+
     @property
     def ambiguous(self) -> int:
-        """How many margins lie within 1e-7 of 0, or within their own doubt."""
-        return int((np.abs(self.margin) < np.maximum(AMBIGUOUS, self.unsure)).sum())
+        """How many of them there are."""
+        return int(self.in_doubt.sum())
 
     def count(self, *roads: int) -> int:
         """How many samples went by one of these roads."""

@@ -57,7 +57,7 @@ class LeftOutReport:
         data, left = self.data, self.left_out
         names = (*data.classes, UNDECIDED)
         lines = [None] * data.m if data.lines is None else data.lines.tolist()
-        ambiguous = np.abs(left.margin) < AMBIGUOUS
+        ambiguous = left.in_doubt
         return tuple(
             {
                 "sample": i + 1,

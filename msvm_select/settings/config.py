@@ -7,6 +7,7 @@ whose path is relative to the file's folder.
 from __future__ import annotations
 
 import json
+import os
 import re
 import sys
 import tomllib
@@ -132,7 +133,16 @@ def _located(data: object, text: str, config: Path) -> str:
     if not isinstance(data, str) or not data:
         where = _where(config, text, "data")
         raise SettingsError(f"{where}: data = {data!r} must be a path in quotes.")
-    return data if data == "-" else str(config.parent / data)
+    return data if data == "-" else _tidy(config.parent / data)
+
+
+def _tidy(path: Path) -> str:
+    """Without the ``..`` of ``configs/../data``, where that leads to the same file."""
+    short = Path(os.path.normpath(path))
+    try:
+        return str(short if short.resolve() == path.resolve() else path)
+    except (OSError, ValueError, RuntimeError):
+        return str(path)
 
 
 def _written(value: Any) -> str:

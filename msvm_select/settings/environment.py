@@ -43,12 +43,12 @@ def said_in(name: str) -> str:
 
 def unknown_variables() -> list[str]:
     """A remark on each variable that looks like a setting's and is none's."""
-    known = {variable(name) for name in (*SETTING_NAMES, *READING)}
-    strange = [name for name in os.environ if name.startswith(PREFIX)]
+    known = {name.upper() for name in (*SETTING_NAMES, *READING)}
+    ours = [name for name in os.environ if name.startswith(PREFIX)]
+    rest = {name.removeprefix(PREFIX) for name in ours}
     return [
-        f"{name} is set, but there is no such setting{did_you_mean(name, known)}."
-        for name in sorted(strange)
-        if name not in known
+        f"{PREFIX}{name} is set, but no setting is {name}{did_you_mean(name, known)}."
+        for name in sorted(rest - known)
     ]
 
 

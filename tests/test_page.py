@@ -413,3 +413,18 @@ def test_ctrl_c_while_judging_still_leaves_a_page(
     page = path.read_text(encoding="utf-8")
     assert "No confusion matrix: judging the samples" in page
     assert "was interrupted:" not in page
+
+
+@pytest.mark.parametrize("ending", ["csv", "json"])
+def test_rows_that_were_kept_become_a_page(ending: str, tmp_path: Path) -> None:
+    """``rank --report``: all but the confusion matrix, which needs the samples."""
+    kept, path = tmp_path / f"rows.{ending}", tmp_path / "out.html"
+    assert sweep("--C", "1,2", "--kernel", "linear", "-o", kept).exit_code == 0
+    line = ["rank", str(kept), "--by", "n_sv", "--report", str(path)]
+    done = CliRunner().invoke(cli, line)
+    assert done.exit_code == 0
+    page = Page(path.read_text(encoding="utf-8"))
+    assert any("is the best by n_sv" in text for text in page.texts["p"])
+    assert any("does not hold the samples" in text for text in page.texts["p"])
+    same = CliRunner().invoke(cli, [*line[:-1], str(kept)])
+    assert same.exit_code == 2

@@ -11,6 +11,7 @@ from msvm_select.cli.chosen import chosen_values
 from msvm_select.cli.gates import say_broken
 from msvm_select.cli.headings import Command
 from msvm_select.cli.options import choosing_options, output_options
+from msvm_select.cli.report import check_page, report_option, write_page_of_rows
 from msvm_select.cli.streams import chosen_format, deliver
 from msvm_select.cli.talk import Talk
 from msvm_select.errors import SettingsError
@@ -43,6 +44,7 @@ DEFAULT_BY = "loo"
     help="For --against: by how much the best may get worse. Default: 0.",
 )
 @output_options
+@report_option
 def command(
     results: str, by: str | None, output: str | None, quiet: bool, **options: Any
 ) -> None:
@@ -65,6 +67,7 @@ def command(
     wanted = chosen_values(options)
     format = chosen_format(wanted.get("format"), output)
     tolerance, top = checked_tolerance(options["tolerance"]), wanted.get("top")
+    check_page(options["report"], output, results)
     found = chosen(_ranked(results, by), wanted.get("select", "best"))
     talk = Talk(quiet)
     failed = False
@@ -76,6 +79,7 @@ def command(
         raise SettingsError("tolerance is for --against, which is not given.")
     else:
         deliver(found, format, output, top)
+        write_page_of_rows(options["report"], found, talk)
         _warn_of_edges(found, talk)
     failed = say_broken(found, wanted) or failed
     click.get_current_context().exit(1 if failed else 0)

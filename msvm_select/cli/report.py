@@ -16,6 +16,7 @@ from msvm_select.errors import MsvmError, SettingsError
 if TYPE_CHECKING:
     from msvm_select.cli.sweep import Outcome
     from msvm_select.records import Dataset, Row
+    from msvm_select.report import Results
     from msvm_select.report.left_out import LeftOutReport
     from msvm_select.settings import Settings
 
@@ -23,6 +24,7 @@ Judged = tuple["LeftOutReport | None", str]
 
 UNFINISHED = "the sweep was interrupted before its end."
 CUT_SHORT = "judging the samples one by one was interrupted."
+NO_SAMPLES = "the file of results does not hold the samples; sweep --report has one."
 
 report_option = click.option(
     "--report",
@@ -41,16 +43,7 @@ class AskedPage:
 
     def checked(self, output: str | None) -> AskedPage:
         """Itself; refuses, before anything is trained, what could not be written."""
-        from msvm_select.report.formats import check_writable
-
-        if self.path is None:
-            return self
-        if self.path == "-":
-            raise SettingsError("--report: a page goes to a file; give its name.")
-        check_writable(self.path)
-        for other in (output, self.data):
-            if other is not None and Path(other).resolve() == Path(self.path).resolve():
-                raise SettingsError(f"--report {self.path} would overwrite {other}.")
+        check_page(self.path, output, self.data)
         return self
 
     def write(
@@ -77,6 +70,31 @@ class AskedPage:
         talk.say(f"Written: {self.path}")
         if why == CUT_SHORT:
             raise KeyboardInterrupt
+
+
+def check_page(path: str | None, *others: str | None) -> None:
+    """Refuse a page that cannot be written, or that would overwrite another file."""
+    from msvm_select.report.formats import check_writable
+
+    if path is None:
+        return
+    if path == "-":
+        raise SettingsError("--report: a page goes to a file; give its name.")
+    check_writable(path)
+    for other in others:
+        if other is not None and Path(other).resolve() == Path(path).resolve():
+            raise SettingsError(f"--report {path} would overwrite {other}.")
+
+
+def write_page_of_rows(path: str | None, results: Results, talk: Talk) -> None:
+    """The page of rows that were read back: nobody can be judged without the data."""
+    if path is None:
+        return
+    from msvm_select.page import Report, render
+    from msvm_select.report.formats import write_whole
+
+    write_whole(path, render(Report(results, why_not=NO_SAMPLES)))
+    talk.say(f"Written: {path}")
 
 
 def _judged(

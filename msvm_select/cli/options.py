@@ -120,6 +120,11 @@ EXTEND = setting(
     "the new cells. Default: 0.",
 )
 
+DRY_RUN = click.option(
+    "--dry-run",
+    is_flag=True,
+    help="Print the grid, the memory and an estimate of the time, and sweep nothing.",
+)
 OUTPUT_OPTIONS = (
     setting("--top", metavar="N", help="Only the N best rows."),
     setting(

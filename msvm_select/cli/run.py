@@ -10,6 +10,7 @@ from msvm_select.cli.chosen import chosen_reading, chosen_settings
 from msvm_select.cli.data_options import data_options
 from msvm_select.cli.headings import Command
 from msvm_select.cli.options import (
+    DRY_RUN,
     EXTEND,
     choosing_options,
     output_options,
@@ -30,6 +31,7 @@ from msvm_select.cli.sweep import perform
 @output_options
 @journal_options
 @report_option
+@DRY_RUN
 @click.option("--show-config", is_flag=True, help="Print what counts, as TOML.")
 def command(config: str, data: str | None, **options: Any) -> None:
     """Sweep as a TOML file says; options on the line win over the file.

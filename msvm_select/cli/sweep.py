@@ -15,6 +15,7 @@ from msvm_select.cli.gates import gated_exit_code
 from msvm_select.cli.headings import Command
 from msvm_select.cli.interrupts import stop_code
 from msvm_select.cli.options import (
+    DRY_RUN,
     EXTEND,
     choosing_options,
     output_options,
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
 @output_options
 @journal_options
 @report_option
+@DRY_RUN
 @click.option("--show-config", is_flag=True, help="Print what counts, as TOML.")
 def command(data: str, **options: Any) -> None:
     """Train every cell of the grid C x kernel, score it, print the ranked table.
@@ -56,6 +58,8 @@ def command(data: str, **options: Any) -> None:
     msvm-select sweep data/iris.csv --gamma 2^-7:2^1:5 --C 0.1,1,10
     msvm-select sweep data/iris.csv --criteria loo,cv:5 --rank-by cv
     msvm-select sweep data/wine.csv --kernel linear --kernel rbf -o ranked.csv
+    msvm-select sweep data/vehicle.csv --gamma 2^-7:2^1:5 --dry-run
+    msvm-select sweep data/glass.csv --gamma 2^-7:2^1:5 --report glass.html
     cat data/iris.csv | msvm-select sweep - --format json > ranked.json
 
     A GRID is a list 0.1,1,10, a geometric range 2^-3:2^9:7 (7 values, ends included)
@@ -74,6 +78,9 @@ def perform(
     """The whole sweep, for the commands ``sweep`` and ``run``."""
     if options["show_config"]:
         click.echo(_config(data, reading, settings), nl=False)
+        return
+    if options["dry_run"]:
+        click.echo(_planned(read(data, settings, **reading), settings), nl=False)
         return
     output = options["output"]
     format = chosen_format(settings.format, output, data)
@@ -185,6 +192,13 @@ def _warn_of_edges(results: Results, extended: bool, talk: Talk) -> None:
         talk.say(f"The best value is within the grid now ({', '.join(sizes)}).")
     else:
         talk.say("Nothing to extend: the best value is on no edge of a grid.")
+
+
+def _planned(data: Dataset, settings: Settings) -> str:
+    """What the sweep would go through."""
+    from msvm_select.sweep.plan import plan
+
+    return plan(data, settings).render(settings.format or "table")
 
 
 def _config(data: str, reading: dict[str, Any], settings: Settings) -> str:

@@ -102,6 +102,8 @@ def test_the_names_are_those_of_the_program() -> None:
         ("sweep odd.csv --delimiter s", ["semicolon"]),
         ("rank ranked.csv --by n_", ["n_sv"]),
         ("rank ranked.csv --by g", ["guaranteed-risk", "gap"]),
+        ("plot --paths odd.csv --target k", ["klasse"]),
+        ("check odd.csv --decimal c", ["comma"]),
         ("show ker", ["kernels"]),
         ("completion z", ["zsh"]),
         ("run ", ["configs/odd.toml"]),

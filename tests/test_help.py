@@ -154,9 +154,11 @@ def test_options_stand_under_headings(name: str) -> None:
 
 
 def test_headings_name_what_there_is() -> None:
-    """No option stands under two headings."""
+    """No heading lists an option twice, or one that no command has."""
+    there = {param.name for name in EVERY for param in command(name).params}
     listed = [name for names in HEADINGS.values() for name in names]
     assert len(listed) == len(set(listed))
+    assert set(listed) <= there
 
 
 @pytest.mark.parametrize("name", EVERY)

@@ -114,7 +114,8 @@ def _by(ctx: click.Context, incomplete: str) -> list[Item]:
 def _column(ctx: click.Context, incomplete: str) -> list[Item]:
     """The names in the first line of DATA, or of the data that CONFIG names."""
     params = ctx.params
-    data = _argument(ctx, "data") or _data_of(_argument(ctx, "config"))
+    named = (_argument(ctx, name) for name in ("data", "files"))
+    data = next(filter(None, named), None) or _data_of(_argument(ctx, "config"))
     if data is None or params.get("no_header"):
         return []
     names = _header(Path(data), params.get("delimiter"), params.get("encoding"))
@@ -131,7 +132,7 @@ def _argument(ctx: click.Context, name: str) -> str | None:
     names = [p.name for p in ctx.command.params if isinstance(p, click.Argument)]
     if not value and name in names:
         value = ctx.args[names.index(name) :][:1]
-    return value[0] if value and not isinstance(value, str) else value or None
+    return value[-1] if value and not isinstance(value, str) else value or None
 
 
 def _data_of(config: str | None) -> str | None:
@@ -171,6 +172,7 @@ COMPLETERS: dict[str, Completer] = {
     "select": _one_of(RULES),
     "format": _one_of(FORMATS),
     "delimiter": _one_of(DELIMITERS),
+    "decimal": _one_of(("point", "comma")),
     "target": _column,
     "id_column": _column,
     "one_hot": _column,

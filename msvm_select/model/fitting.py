@@ -11,6 +11,7 @@ from msvm_select.errors import DataError, KernelError, SettingsError
 from msvm_select.kernels import Kernel, is_indefinite, smallest_eigenvalue
 from msvm_select.kernels.mercer import INDEFINITE
 from msvm_select.machines import MACHINES
+from msvm_select.memory import refuse_gram
 from msvm_select.model.model import Certificate, Model, Training
 from msvm_select.records import Columns, Dataset, Gram, Scaling
 from msvm_select.report.provenance import versions
@@ -103,6 +104,7 @@ def train_cell(
     (kernel,) = settings.kernels(default_gamma(X))
     solver = make_solver(settings)
     m, n = data.X.shape
+    refuse_gram(data.name, m, int(kernel.name != "linear"))
     how = (settings.solver, settings.loss)
     progress(Started(data.name, m, n, data.Q, 1, 1, *how))
     gram = kernel.gram(X)

@@ -12,6 +12,7 @@ from typing import Any
 
 from msvm_select.errors import DataError
 from msvm_select.kernels import Kernel
+from msvm_select.memory import refuse_gram
 from msvm_select.records import Dataset, Row, Scaling
 from msvm_select.report import Results, rank
 from msvm_select.report.choosing import chosen
@@ -80,6 +81,8 @@ def iterate(
     scaling = Scaling.fit(data.X, settings.scale)
     X = scaling.apply(data.X)
     kernels = settings.kernels(default_gamma(X))
+    whole = sum(kernel.name != "linear" for kernel in kernels)
+    refuse_gram(data.name, data.m, min(settings.jobs, whole))
     make_solver(settings)  # its options are refused before anything is trained
     m, n = data.X.shape
     sizes = (len(kernels), len(settings.C))

@@ -110,7 +110,7 @@ CHOOSING_OPTIONS = (
     ),
     setting(
         "--require-converged/--no-require-converged",
-        help="Exit 1 where a cell failed or did not converge.",
+        help="Exit 1, not 5, where a cell failed or did not converge.",
     ),
 )
 EXTEND = setting(

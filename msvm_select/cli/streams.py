@@ -22,12 +22,15 @@ FULL = (errno.ENOSPC, errno.EDQUOT, errno.EIO)  # of writing to stdout or stderr
 
 @contextmanager
 def lost_output() -> Iterator[None]:
-    """Exit 141 where the reader has left, 1 where the output cannot be written."""
+    """Exit 141 where the reader has left, 1 where there is no room to write or work."""
     try:
         yield
     except BrokenPipeError:
         _drop_stdout()
         sys.exit(141)
+    except MemoryError as error:
+        click.echo(f"Error: the memory is used up. {error}".rstrip(), err=True)
+        sys.exit(1)
     except UnicodeEncodeError as error:
         _lost(
             f"{error.object[error.start]!a} is not in the encoding of the output, "

@@ -21,11 +21,13 @@ from msvm_select import run_sweep
 from msvm_select.cli import cli
 from msvm_select.page import Report, command_line, file_digest, judged, render
 from msvm_select.page.command import grid_text
+from msvm_select.page.curves import settings_of
 from msvm_select.page.heat import Painting
 from msvm_select.page.markup import EMPTY, el, script_data
 from msvm_select.page.shading import SHADES, Scale, colour, ink, luminance
 from msvm_select.records import Row
 from msvm_select.report import Results, rank
+from msvm_select.report.choosing import Choice
 from msvm_select.settings import settings_from
 from msvm_select.settings.grids import parse_grid
 from msvm_select.solvers import SOLVERS
@@ -428,3 +430,15 @@ def test_rows_that_were_kept_become_a_page(ending: str, tmp_path: Path) -> None:
     assert any("does not hold the samples" in text for text in page.texts["p"])
     same = CliRunner().invoke(cli, [*line[:-1], str(kept)])
     assert same.exit_code == 2
+
+
+def test_the_bold_line_is_that_of_the_chosen_cell() -> None:
+    """Also where one standard error chose another than the first of the ranking."""
+    rows = report().results.rows
+    other = next(row for row in rows if row.gamma != rows[0].gamma)
+    choice = Choice("1se", other, tied=1, eligible=7, limit=0.1)
+    results = replace(report().results, choice=choice)
+    first = next(iter(settings_of(results).values()))
+    assert other in first
+    assert [row.C for row in first] == sorted(row.C for row in first)
+    assert "simplest of the 7 within one standard error" in render(Report(results))

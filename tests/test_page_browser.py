@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from msvm_select.page import render
+from msvm_select.page.heat import Painting
 from tests.pages import EVIL, large, report
 
 if TYPE_CHECKING:
@@ -232,11 +233,13 @@ def test_arrow_keys_walk_over_a_map(opened: Opener) -> None:
 def test_another_score_repaints_the_maps(opened: Opener) -> None:
     """Texts, shades and legend are those of that score."""
     tab = opened()
-    row = report().results.rows[0]
+    results = report().results
     cell = tab.locator(".cell[data-chosen]")
-    assert cell.text_content() == f"{100 * (row.loo_rate or 0):.1f}"
-    tab.select_option("#score", "sv_rate")
-    assert cell.text_content() == f"{100 * (row.sv_rate or 0):.1f}"
+    for score in ("loo_rate", "sv_rate"):
+        tab.select_option("#score", score)
+        painting = Painting(results, score)
+        assert cell.text_content() == painting.text(results.rows[0])
+        assert painting.style(results.rows[0]) in (cell.get_attribute("class") or "")
     assert "support vectors" in tab.inner_text("#legend")
     tab.select_option("#score", "radius_margin")
     assert tab.locator(".cell.inapplicable").count() > 0

@@ -17,6 +17,7 @@ from msvm_select.report.ranking import Results
 WIDTH, HEIGHT = 320, 190
 LEFT, RIGHT, TOP, BOTTOM = 46, 312, 26, 156
 TICKS = 5
+MOST = 7  # values of C below the axis
 WIDE = 100.0  # largest / smallest beyond which an axis is logarithmic
 SHOWN = ("ok", "ambiguous", "inapplicable")
 Key = tuple[str, float | None, float | None, float | None]
@@ -55,8 +56,11 @@ def round_step(step: float) -> float:
 
 
 def settings_of(results: Results) -> dict[Key, list[Row]]:
-    """The rows of each kernel setting, C ascending, settings in the order of rank."""
+    """The rows of each kernel setting, C ascending: the chosen one, then by rank."""
     found: dict[Key, list[Row]] = {}
+    chosen = results.chosen
+    if chosen is not None:
+        found[setting_key(chosen)] = []
     for row in results.rows:
         found.setdefault(setting_key(row), []).append(row)
     return {key: sorted(rows, key=lambda row: row.C) for key, rows in found.items()}
@@ -95,7 +99,7 @@ def _panel(results: Results, column: str, chosen: Row | None) -> Html:
     ]
     picture = el(
         "svg",
-        _grid(across, up, column),
+        _grid(results, across, up),
         *reversed(lines),
         _ring(chosen, column, across, up),
         viewBox=f"0 0 {WIDTH} {HEIGHT}",
@@ -177,16 +181,21 @@ def _path(rows: Sequence[Row], column: str, across: Axis, up: Axis) -> str:
     return "".join(parts)
 
 
-def _grid(across: Axis, up: Axis, column: str) -> Html:
+def _some(values: set[float]) -> list[float]:
+    """As many as can be written below an axis."""
+    return sorted(values)[:: 1 + (len(values) - 1) // MOST]
+
+
+def _grid(results: Results, across: Axis, up: Axis) -> Html:
     """Thin rules with their values, and the names of the axes."""
     rules = []
     for value in up.ticks():
         y = up(value)
         rules.append(el("path", d=f"M{LEFT} {y:.1f}H{RIGHT}"))
         rules.append(el("text", compact(value, 4), x=LEFT - 6, y=y + 3.5, class_="up"))
-    for value in across.ticks():
+    for value in _some({row.C for row in results.rows}):
         x = across(value)
         rules.append(el("path", d=f"M{x:.1f} {BOTTOM}v4"))
-        rules.append(el("text", compact(value, 4), x=x, y=BOTTOM + 16))
+        rules.append(el("text", compact(value, 3), x=x, y=BOTTOM + 16))
     axis = el("text", "C", x=(LEFT + RIGHT) / 2, y=BOTTOM + 31, class_="axis")
     return el("g", *rules, axis, class_="grid")

@@ -38,12 +38,17 @@ def standard_error(errors: int, m: int) -> float:
 
 def caveat(results: Results) -> str:
     """How the figures of the answer are to be taken."""
-    return (
+    text = (
         "The leave-one-out errors are exact: each sample is judged by the machine "
         "trained without it, at the same setting and with the features scaled as in "
-        "the whole. The standard error takes the samples for independent. The rate "
-        f"of the best of {len(results.rows)} cells is somewhat too good to be that of "
-        "new samples, since the same samples have chosen it."
+        "the whole. The standard error takes the samples for independent."
+    )
+    count = len(results.rows)
+    if count == 1:
+        return text
+    return (
+        f"{text} The rate of the one that was chosen of {count} cells is somewhat too "
+        "good to be that of new samples, since the same samples have chosen it."
     )
 
 

@@ -53,7 +53,8 @@ def _answer(report: Report) -> Html:
     left = el("div", el("h3", "Which classes are mistaken"), matrix)
     facts = tables.facts(prose.certificate(chosen))
     right = el("div", el("h3", "What vouches for its training"), facts)
-    reading = el("p", prose.caveat(results), class_="aside")
+    exact = report.judged is not None or chosen.loo_errors is not None
+    reading = el("p", prose.caveat(results), class_="aside") if exact else None
     return joined([*parts, el("div", left, right, class_="beside"), reading])
 
 

@@ -14,7 +14,7 @@ from msvm_select.cli.wording import best_choices, fitting, headline, now_choices
 from msvm_select.sweep.headway import Facts
 
 ROOM = 3  # columns on the right: the terminal writes ^C there, and must not wrap
-WIDE = 120  # columns from which the cell and the best share a line
+WIDE = 140  # columns from which the cell and the best share a line
 LEAST, MOST = 10, 80  # columns of the bar
 A_SECOND = 4  # drawings
 

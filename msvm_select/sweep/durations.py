@@ -25,7 +25,7 @@ def roughly(seconds: float) -> str:
     if seconds > 9.5 * DAY:
         return f"{seconds / DAY:.2g} days"
     choices = [
-        (size * n, f"{n} {unit}")
+        (size * n, f"{n} {unit}" if size < DAY or n > 1 else "1 day")
         for size, unit, numbers in (*UNITS, *LATER)
         for n in numbers
     ]

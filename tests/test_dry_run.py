@@ -1,0 +1,170 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner, Result
+
+from msvm_select import load_csv
+from msvm_select.cli import cli
+from msvm_select.settings import settings_from
+from msvm_select.sweep import estimate as estimating
+from msvm_select.sweep import plan as planning
+from msvm_select.sweep.estimate import Part, estimate, part_of
+from tests.conftest import DATA
+
+IRIS = DATA / "iris.csv"
+GRID = ("--C", "0.1,1,10", "--gamma", "0.25,1", "--solver", "qp", "--criteria", "vc")
+
+
+@pytest.fixture
+def guess(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An estimate of 4 to 9 s, by 80 samples, that takes no time."""
+    monkeypatch.setattr(
+        planning, "estimate", lambda *_: estimating.Estimate(4.0, 9.0, 80)
+    )
+    monkeypatch.setattr(planning, "compiling_note", lambda started: "")
+
+
+def run(*arguments: object) -> Result:
+    """The command line, in this process."""
+    return CliRunner().invoke(cli, [str(argument) for argument in arguments])
+
+
+@pytest.mark.usefixtures("guess")
+def test_the_grid_is_printed() -> None:
+    """Sizes, kernels, C, cells, criteria, memory and time; on stdout, exit 0."""
+    result = run(
+        "sweep", IRIS, *GRID, "--kernel", "rbf", "--kernel", "linear", "--dry-run"
+    )
+    assert result.exit_code == 0
+    assert result.stderr == ""
+    lines = dict.fromkeys(line[:10].strip() for line in result.stdout.splitlines())
+    assert list(lines) == [
+        *("data", "kernels", "", "C", "cells", "criteria", "solver", "memory", "time")
+    ]
+    assert "iris: 150 samples, 4 features, 3 classes" in result.stdout
+    assert "rbf gamma 0.25, 1\n          linear\n" in result.stdout
+    assert "cells     9\n" in result.stdout
+    assert "180 kB a Gram matrix" in result.stdout
+    assert result.stdout.endswith("time      4 to 10 s, judged by 80 of the samples\n")
+
+
+@pytest.mark.usefixtures("guess")
+def test_the_lines_fit_a_terminal() -> None:
+    """80 columns, though the grid is long; no value is broken."""
+    result = run("sweep", IRIS, "--C", "2^-9:2^9:40", "--dry-run")
+    assert max(map(len, result.stdout.splitlines())) <= 80
+
+
+@pytest.mark.usefixtures("guess")
+def test_it_can_be_read_by_a_program() -> None:
+    """As JSON, with nothing rounded."""
+    result = run("sweep", IRIS, *GRID, "--dry-run", "--format", "json")
+    document = json.loads(result.stdout)
+    assert document["kernels"] == [
+        {"kernel": "rbf", "gamma": gamma} for gamma in (0.25, 1.0)
+    ]
+    assert document["C"] == [0.1, 1.0, 10.0]
+    assert (document["cells"], document["gram_bytes"]) == (6, 8 * 150**2)
+    assert document["peak_bytes"] > document["gram_bytes"]
+    assert document["seconds"] == [4.0, 9.0]
+
+
+@pytest.mark.usefixtures("guess")
+def test_nothing_is_swept_or_written(tmp_path: Path) -> None:
+    """No file, whatever files are asked for."""
+    out = tmp_path / "out.csv"
+    line = ("sweep", IRIS, *GRID, "-o", out, "--journal", tmp_path / "journal")
+    result = run(*line, "--dry-run")
+    assert result.exit_code == 0
+    assert "rank" not in result.stdout.split()
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.usefixtures("guess")
+def test_a_config_can_be_tried() -> None:
+    """``run`` has it too."""
+    result = run("run", DATA.parent / "configs" / "iris.toml", "--dry-run")
+    assert "cells     35\n" in result.stdout
+
+
+@pytest.mark.usefixtures("guess")
+def test_what_cannot_be_swept_cannot_be_planned(tmp_path: Path) -> None:
+    """Data of one class: exit 3; a backend that is not there: exit 2."""
+    data = tmp_path / "one.csv"
+    data.write_text("a,class\n1,x\n2,x\n")
+    assert run("sweep", data, "--dry-run").exit_code == 3
+    line = ("sweep", IRIS, "--solver", "qp", "--qp-backend", "none", "--dry-run")
+    assert run(*line).exit_code == 2
+
+
+def test_nothing_is_compiled_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a new machine the time is not known, and the line says what comes first."""
+
+    def never(*arguments: object) -> None:
+        raise AssertionError
+
+    monkeypatch.setattr(planning, "estimate", never)
+    monkeypatch.setattr(planning, "compiling_note", lambda started: "Compiling ...")
+    result = run("sweep", IRIS, *GRID, "--dry-run")
+    assert "time      not known yet. Compiling ...\n" in result.stdout
+
+
+def test_more_jobs_need_more_memory() -> None:
+    """Each kernel setting under way has a Gram matrix of its own."""
+    data = load_csv(IRIS)
+    peaks = [
+        planning.Plan(data, settings, settings.kernels(1.0), time=None).peak_bytes
+        for jobs in (1, 2)
+        if (settings := settings_from({"gamma": "1,2,3", "jobs": jobs}))
+    ]
+    assert peaks[1] > peaks[0] > 5 * 8 * 150**2
+
+
+def test_a_part_has_every_class() -> None:
+    """Its share of each, two at the least, and the same samples every time."""
+    data = load_csv(DATA / "glass.csv")
+    part = part_of(data, 40)
+    assert part.m == 40
+    assert np.bincount(part.y, minlength=6).min() >= 2
+    assert (part.X == part_of(data, 40).X).all()
+    assert (part_of(data, data.m).X == data.X).all()
+
+
+def test_growth_goes_on_as_it_was() -> None:
+    """Times like m^2 and m^3 in two settings: the whole is their mean."""
+    parts = [
+        Part(m, 1e-6 * np.array([[m**2, m**2], [m**3, m**3]], float)) for m in (50, 100)
+    ]
+    expected = 1e-6 * (400.0**2 + 400.0**3) / 2.0
+    assert estimating._whole(parts, 400, 0.0) == pytest.approx(expected)
+
+
+def test_copies_make_a_range() -> None:
+    """A copied cell of a part counts as nothing, or as one that is trained."""
+    part = Part(100, np.array([[1.0, 1.0, 0.0001]]))
+    assert estimating._whole([part], 100, 0.0) == pytest.approx(2.0 / 3.0)
+    assert estimating._whole([part], 100, 1.0) == pytest.approx(1.0)
+
+
+def test_an_estimate_is_a_range_and_quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Low below high, from a part of the data; by itself, whatever the solver."""
+    monkeypatch.setattr(estimating, "PATIENCE", 60.0)
+    monkeypatch.setattr(estimating, "BUDGET", 0.3)
+    data = load_csv(IRIS)
+    settings = settings_from({"gamma": "0.1,1", "criteria": "sv-rate"})
+    found = estimate(data, settings, settings.kernels(1.0))
+    assert found is not None
+    assert 0.0 < found.low < found.high
+    assert 40 <= found.samples <= 150
+
+
+def test_no_estimate_where_there_is_no_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """None, and not a number out of thin air."""
+    monkeypatch.setattr(estimating, "BUDGET", -1.0)
+    data = load_csv(IRIS)
+    settings = settings_from({"solver": "qp", "criteria": "sv-rate"})
+    assert estimate(data, settings, settings.kernels(1.0)) is None

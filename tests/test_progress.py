@@ -1,0 +1,411 @@
+from __future__ import annotations
+
+import io
+import itertools
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+from rich.console import Console
+
+from msvm_select.cli import talk
+from msvm_select.cli.bar import ROOM, Display
+from msvm_select.cli.wording import fitting, log_line
+from msvm_select.kernels.polynomial import Polynomial
+from msvm_select.kernels.rbf import Rbf
+from msvm_select.records import Row
+from msvm_select.sweep import compiling
+from msvm_select.sweep.durations import between, exactly, roughly
+from msvm_select.sweep.forecast import Forecast, UnderWay
+from msvm_select.sweep.headway import Facts, Headway
+from msvm_select.sweep.progress import (
+    CellDone,
+    CellProgress,
+    CellStarted,
+    GramTested,
+    Resumed,
+    Started,
+    Widened,
+)
+
+ROUGH = Polynomial(gamma=0.0078125, degree=3.0, coef0=1.0)
+STARTED = Started(
+    *("data", 900, 2, 3, 2, 3, "qp"), criteria=("loo",), rank_by="loo", jobs=1
+)
+# Milliseconds of the cells of whole sweeps by leave-one-out, as they were measured;
+# the first cell of each has the loading in it.
+MEASURED = {
+    "glass": [
+        [190, 21, 18, 15, 13, 14, 15],
+        [19, 22, 16, 14, 13, 16, 51],
+        [15, 16, 17, 15, 16, 15, 26],
+        [16, 31, 30, 22, 26, 30, 46],
+        [20, 46, 51, 44, 53, 0.1, 0.1],
+    ],
+    "vehicle": [
+        [557, 125, 70, 58, 47, 64, 74],
+        [103, 97, 65, 52, 48, 57, 70],
+        [97, 90, 80, 88, 94, 101, 0.5],
+        [165, 294, 368, 419, 0.5, 0.5, 0.5],
+        [159, 517, 404, 0.5, 0.5, 0.5, 0.5],
+    ],
+    "vowel": [
+        [6029, 5842, 3604, 2141, 873, 1095, 634],
+        [4162, 2063, 1573, 888, 636, 695, 637],
+        [2298, 1126, 1258, 877, 872, 842, 0.5],
+        [11123, 12906, 9885, 7785, 0.5, 0.5, 0.5],
+        [17659, 17911, 17360, 0.5, 0.5, 0.5, 0.5],
+    ],
+}
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """The time of the talk, to be set by hand."""
+    now = [0.0]
+    monkeypatch.setattr(talk.time, "monotonic", lambda: now[0])
+    return now
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [(0.4, "0 s"), (41.9, "41 s"), (125, "2 min 05 s"), (4020, "1 h 07 min")],
+)
+def test_a_time_that_has_passed_is_exact(seconds: float, words: str) -> None:
+    """In seconds, and from an hour on in minutes."""
+    assert exactly(seconds) == words
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [
+        *((0.1, "1 s"), (6.4, "7 s"), (58, "1 min"), (100, "2 min"), (3400, "1 h")),
+        *((70_000, "20 h"), (90_000, "1 day"), (3e6, "35 days")),
+    ],
+)
+def test_a_time_to_come_is_round(seconds: float, words: str) -> None:
+    """One figure that a person would say."""
+    assert roughly(seconds) == words
+
+
+def test_round_times_are_near() -> None:
+    """Never off by more than a third, from a second to days."""
+    sizes = {"s": 1, "min": 60, "h": 3600, "day": 86400, "days": 86400}
+    for seconds in np.geomspace(1.0, 8e5, 500):
+        number, unit = roughly(seconds).split()
+        assert 0.67 < float(number) * sizes[unit] / seconds < 1.5
+
+
+def test_a_range_is_said_once_where_it_is_none() -> None:
+    """The unit once if it is the same, one figure if both ends round to it."""
+    assert between(0.2, 0.9) == "less than 1 s"
+    assert between(4.1, 9.0) == "4 to 10 s"
+    assert between(40.0, 130.0) == "40 s to 2 min"
+    assert between(118.0, 122.0) == "about 2 min"
+
+
+def moments(rows: list[list[float]], jobs: int = 1) -> Iterator[tuple[float, float]]:
+    """(guess, truth) in the middle half of a sweep of one job, at a hundred times."""
+    total = sum(map(sum, rows))
+    forecast, now = Forecast(len(rows), len(rows[0]), jobs), 0.0
+    asked = iter(np.linspace(0.25, 0.75, 100) * total)
+    at = next(asked, None)
+    for chain, row in enumerate(rows):
+        forecast.began(chain, 0.0)
+        for seconds in row:
+            while at is not None and at < now + seconds:
+                guess = forecast.left({chain: UnderWay(at - now)})
+                assert guess is not None
+                yield guess, total - at
+                at = next(asked, None)
+            now += seconds
+            forecast.done(chain, seconds)
+
+
+@pytest.mark.parametrize("name", MEASURED)
+def test_what_is_left_is_guessed_well(name: str) -> None:
+    """In the middle half of a real sweep, mostly within a factor of 1.5."""
+    seconds = [[ms / 1000.0 for ms in row] for row in MEASURED[name]]
+    errors = [max(a / b, b / a) for a, b in moments(seconds)]
+    assert np.mean(np.array(errors) < 1.5) > 0.7
+
+
+def test_nothing_is_guessed_without_ground() -> None:
+    """A dash until two cells were trained; cells of an earlier run are no ground."""
+    forecast = Forecast(2, 4)
+    assert forecast.left({}) is None
+    forecast.done("a", 1.0)
+    forecast.done("a")
+    assert forecast.left({"a": UnderWay(0.5)}) is None
+    forecast.done("a", 1.0)
+    assert forecast.left({"a": UnderWay(0.5)}) is not None
+
+
+def test_cells_of_an_earlier_run_do_not_spoil_the_guess() -> None:
+    """They are done at once, and cost nothing of what is to come."""
+    forecast = Forecast(3, 4)
+    for chain in "ab":
+        for _ in range(4):
+            forecast.done(chain)
+    for seconds in (8.0, 8.0):
+        forecast.done("c", seconds)
+    assert forecast.left({"c": UnderWay(2.0)}) == pytest.approx(14.0)
+
+
+def test_the_last_setting_is_not_shared() -> None:
+    """Two jobs halve what is left only while there are two settings to do."""
+    alone, both = Forecast(2, 3, jobs=2), Forecast(2, 3, jobs=2)
+    for seconds in (4.0, 4.0, 4.0):
+        alone.done("a", seconds)
+    alone.done("b", 4.0)
+    assert alone.left({"b": UnderWay(0.0)}) == pytest.approx(8.0)
+    for chain in "ab":
+        both.done(chain, 4.0)
+    under_way = {"a": UnderWay(0.0), "b": UnderWay(0.0)}
+    assert both.left(under_way) == pytest.approx(8.0)
+
+
+def test_copies_cost_nothing() -> None:
+    """After the first copy of a setting nothing is left of it."""
+    forecast = Forecast(1, 6)
+    for seconds in (3.0, 3.0, 0.001):
+        forecast.done("a", seconds)
+    assert forecast.left({}) == 0.0
+
+
+def test_a_cell_under_way_goes_by_its_own_pace() -> None:
+    """Else by the guess; and once that is over, it is taken to last some more."""
+    assert UnderWay(3.0).rest(10.0) == 7.0
+    assert UnderWay(20.0).rest(10.0) == 5.0
+    assert UnderWay(3.0, left=60.0).rest(10.0) == 60.0
+
+
+def test_the_first_cell_is_not_charged_for_loading() -> None:
+    """A first cell that is far dearer than the second counts as the second."""
+    forecast = Forecast(2, 3)
+    forecast.done("a", 20.0)
+    forecast.done("a", 1.0)
+    left = forecast.left({"a": UnderWay(0.0)})
+    assert left is not None
+    assert left < 20.0
+
+
+def done(kernel: Rbf | Polynomial, C: float, rate: float) -> CellDone:
+    """A finished cell."""
+    point = {"kernel": kernel.name, **kernel.parameters, "C": C}
+    return CellDone(Row(**point, loo_rate=rate))
+
+
+def running(moment: float = 9.0) -> Facts:
+    """Two cells of six done, the third under way."""
+    headway = Headway()
+    headway.hear(STARTED, 0.0)
+    headway.hear(GramTested(ROUGH, 0.1, False, 0.01), 0.0)
+    for at, C, rate in ((0.0, 1.0, 0.2), (2.0, 2.0, 0.123456)):
+        headway.hear(CellStarted(ROUGH, C), at)
+        headway.hear(done(ROUGH, C, rate), at + 2.0)
+    headway.hear(CellStarted(ROUGH, 512.0), 4.0)
+    headway.hear(CellProgress(ROUGH, 512.0, 0, 900), 5.0)
+    headway.hear(CellProgress(ROUGH, 512.0, 256, 900), 7.0)
+    return headway.facts(moment)
+
+
+def test_the_facts_are_all_there() -> None:
+    """Cells, time, the cell under way and how far it is, the best and where."""
+    facts = running()
+    assert (facts.done, facts.cells, facts.elapsed) == (2, 6, 9.0)
+    assert facts.cell == "polynomial gamma=0.0078125 degree=3 coef0=1 C=512"
+    assert facts.within == "256 of 900"
+    assert facts.best_value == "0.1235"
+    assert facts.best_cell.endswith("C=2")
+    assert facts.left is not None
+    assert facts.left > 3.0  # of the cell itself, by its pace
+
+
+def test_a_short_cell_does_not_tell_how_far_it_is() -> None:
+    """Only one that has lasted for two seconds."""
+    assert running(5.5).within == ""
+
+
+def test_with_two_jobs_the_latest_cell_is_shown() -> None:
+    """And the other one when that is done."""
+    headway, other = Headway(), Rbf(2.0)
+    headway.hear(STARTED, 0.0)
+    headway.hear(CellStarted(ROUGH, 1.0), 0.0)
+    headway.hear(CellStarted(other, 1.0), 1.0)
+    assert headway.facts(1.0).cell == "rbf gamma=2 C=1"
+    headway.hear(done(other, 1.0, 0.3), 2.0)
+    assert headway.facts(2.0).cell.startswith("polynomial")
+
+
+def test_the_best_is_one_that_counts() -> None:
+    """Not a failed cell, nor one that did not converge; ties go to the smaller C."""
+    headway = Headway()
+    headway.hear(STARTED, 0.0)
+    failed = Row(kernel="rbf", gamma=1.0, C=1.0, status="failed")
+    open_ = Row(kernel="rbf", gamma=1.0, C=2.0, status="not_converged", loo_rate=0.0)
+    headway.hear(CellDone(failed), 1.0)
+    headway.hear(CellDone(open_), 1.0)
+    assert headway.facts(1.0).best is None
+    for C in (8.0, 4.0):
+        headway.hear(done(Rbf(1.0), C, 0.25), 2.0)
+    assert headway.facts(2.0).best_cell == "rbf gamma=1 C=4"
+
+
+def test_a_widened_grid_adds_its_cells() -> None:
+    """The count goes on, and so does the best."""
+    headway = Headway()
+    headway.hear(STARTED, 0.0)
+    headway.hear(done(Rbf(1.0), 1.0, 0.25), 1.0)
+    headway.hear(Widened(1, 1, "C", (8.0, 16.0), "why", 4), 2.0)
+    facts = headway.facts(2.0)
+    assert (facts.done, facts.cells) == (1, 10)
+    assert facts.best is not None
+
+
+def drawn(facts: Facts, width: int) -> list[str]:
+    """What a terminal of this width shows."""
+    out = io.StringIO()
+    console = Console(
+        file=out, width=width, force_terminal=True, color_system=None, _environ={}
+    )
+    console.print(Display(lambda: facts))
+    return [line.rstrip() for line in out.getvalue().splitlines()]
+
+
+@pytest.mark.parametrize(("width", "lines"), [(80, 3), (139, 3), (140, 2), (200, 2)])
+def test_nothing_wraps_on_a_terminal(width: int, lines: int) -> None:
+    """Two lines or three, with room for a ^C, and every fact uncut."""
+    shown = drawn(running(), width)
+    assert len(shown) == lines
+    assert max(map(len, shown)) <= width - ROOM
+    text = "\n".join(shown)
+    assert "…" not in text
+    assert "2 of 6 cells, 9 s, left: about" in text
+    assert "now  polynomial gamma=0.0078125 degree=3 coef0=1 C=512" in text
+    assert "0.1235 at polynomial gamma=0.0078125 degree=3 coef0=1 C=2" in text
+
+
+def test_a_wide_terminal_says_more() -> None:
+    """How far the cell is, what the best is the best by, a longer bar."""
+    wide, narrow = drawn(running(), 200), drawn(running(), 80)
+    assert "256 of 900" in wide[1]
+    assert "best loo_rate 0.1235" in wide[1]
+    assert wide[0].index("2 of 6") > 1.5 * narrow[0].index("2 of 6")
+
+
+def test_a_narrow_terminal_is_cut_with_dots() -> None:
+    """Never wrapped, even at 30 columns."""
+    shown = drawn(running(), 30)
+    assert len(shown) == 3
+    assert max(map(len, shown)) <= 30 - ROOM
+    assert shown[1].endswith("…")
+    assert fitting(["abc"], 2) == "a…"
+
+
+def test_a_log_has_the_same_facts_on_one_line() -> None:
+    """Plain text, with a dash while nothing can be guessed."""
+    assert log_line(running()).startswith("2 of 6 cells, 9 s, left: about ")
+    assert "; best loo_rate 0.1235 at polynomial" in log_line(running())
+    assert log_line(Facts(0, 35, 3.0)) == "0 of 35 cells, 3 s, left: -"
+    assert log_line(Facts(35, 35, 3.0)) == "35 of 35 cells, 3 s"
+
+
+def tell_cells(listener: talk.Talk, clock: list[float], step: float) -> None:
+    """A hundred cells, one every ``step`` seconds."""
+    for number in itertools.count(1):
+        listener(CellStarted(Rbf(1.0), float(number)))
+        clock[0] += step
+        listener(done(Rbf(1.0), float(number), 0.5))
+        if number == 100:
+            return
+
+
+def test_a_log_gets_a_line_in_five_seconds_at_most(
+    clock: list[float], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """In a hundred seconds 19 or 20 lines, of characters that any file can hold."""
+    listener = talk.Talk()
+    listener(Started("data", 9, 2, 3, 1, 100, "qp", rank_by="loo"))
+    capsys.readouterr()
+    tell_cells(listener, clock, 1.0)
+    lines = capsys.readouterr().err.splitlines()
+    assert len(lines) in (19, 20)
+    assert all(line.isascii() and line.isprintable() for line in lines)
+    assert lines[0].startswith("5 of 100 cells, 5 s, left: about ")
+
+
+def test_a_long_log_gets_fewer_lines(
+    clock: list[float], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Later, one in a twentieth of the time that has passed; a minute at the most."""
+    listener = talk.Talk()
+    listener(Started("data", 9, 2, 3, 1, 100, "qp", rank_by="loo"))
+    capsys.readouterr()
+    tell_cells(listener, clock, 10.0)
+    assert 30 < len(capsys.readouterr().err.splitlines()) < 60
+    clock[0] = 1e6
+    listener.said_at = 1e6 - 61.0
+    listener(done(Rbf(1.0), 1.0, 0.5))
+    assert len(capsys.readouterr().err.splitlines()) == 1
+
+
+def test_a_log_is_told_in_a_long_cell_too(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A line comes while no event does."""
+    monkeypatch.setattr(talk, "EVERY", 0.02)
+    monkeypatch.setattr(talk, "PULSE", 0.01)
+    with talk.Talk() as listener:
+        listener(STARTED)
+        capsys.readouterr()
+        waits = (listener.ended.wait(0.02) for _ in range(500))
+        assert any("0 of 6 cells" in capsys.readouterr().err for _ in waits)
+    assert listener.pulse is not None
+    assert not listener.pulse.is_alive()
+
+
+def test_quiet_is_quiet(clock: list[float], capsys: pytest.CaptureFixture[str]) -> None:
+    """Not a word, whatever happens."""
+    with talk.Talk(quiet=True) as listener:
+        for event in (STARTED, GramTested(ROUGH, 0.1, False), CellStarted(ROUGH, 1.0)):
+            listener(event)
+        listener(Resumed("journal", 3, ("something",)))
+        listener(Widened(1, 1, "C", (8.0,), "why", 1))
+        tell_cells(listener, clock, 10.0)
+    captured = capsys.readouterr()
+    assert captured.out + captured.err == ""
+
+
+def test_the_sizes_are_the_first_line(
+    clock: list[float], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """m, features, classes and cells, before anything is trained or compiled."""
+    talk.Talk()(STARTED)
+    first = capsys.readouterr().err.splitlines()[0]
+    assert first == (
+        "data: 900 samples, 2 features, 3 classes; cells: 6 (kernels: 2, C: 3)"
+    )
+
+
+@pytest.mark.parametrize(
+    ("solver", "criteria", "words"),
+    [
+        ("exact", ("loo",), "Compiling the solver and leave-one-out, once"),
+        ("exact", ("cv:5",), "Compiling the solver, once"),
+        ("smo", ("loo", "vc"), "Compiling the solver and the balls, once"),
+        ("qp", ("radius-margin",), "Compiling the balls, once"),
+        ("qp", ("loo",), ""),
+    ],
+)
+def test_what_is_compiled_is_said(
+    monkeypatch: pytest.MonkeyPatch, solver: str, criteria: tuple[str, ...], words: str
+) -> None:
+    """On a new machine: the parts that this sweep needs, with how long it takes."""
+    monkeypatch.setattr(compiling, "_new", lambda kernel: True)
+    started = Started("data", 9, 2, 3, 1, 1, solver, criteria=criteria)
+    note = compiling.compiling_note(started)
+    assert note.startswith(words)
+    assert bool(note) is bool(words)
+    monkeypatch.setattr(compiling, "_new", lambda kernel: False)
+    assert compiling.compiling_note(started) == ""

@@ -256,9 +256,13 @@ class LeftOut:
 
     @cached_property
     def in_doubt(self) -> NDArray[np.bool_]:
-        """Which margins lie within 1e-7 of 0 or their own doubt, or are no number."""
+        """Which margins lie within 1e-7 of 0 or their own doubt, or are no number.
+
+        But those that training decided: no margin was asked for, and they are certain.
+        """
         doubt = np.maximum(AMBIGUOUS, self.unsure)
-        return np.asarray(~(np.abs(self.margin) >= doubt))
+        asked = self.road != BY_TRAINING
+        return np.asarray(asked & ~(np.abs(self.margin) >= doubt))
 
     @property
     def ambiguous(self) -> int:

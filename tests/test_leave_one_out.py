@@ -437,3 +437,12 @@ def test_an_indefinite_matrix_leaves_samples_in_doubt():
     assert doubtful.any()
     assert np.isinf(left.unsure[doubtful]).all()
     assert left.in_doubt[doubtful].all()
+
+
+def test_what_training_decides_is_not_in_doubt():
+    """Its margin is never asked for; the answer is certain all the same."""
+    X, y = table("iris")
+    solver = Exact()
+    left = solver.leave_out(solver.solve(Dual(Rbf(2.0**-7).gram(X), y, 3, 8.0)))
+    assert left.count(BY_TRAINING) == 2
+    assert left.ambiguous == 0

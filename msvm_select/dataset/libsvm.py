@@ -14,6 +14,7 @@ from msvm_select.suggest import quoted
 
 SUFFIXES = (".svm", ".libsvm", ".t")
 TARGET = "class"
+MOST_DIGITS = 18  # of a feature's number; a file of so many features there is not
 MOST_NUMBERS = 2**29  # 4 GiB once it is dense
 
 
@@ -45,9 +46,9 @@ class _Entries:
             return "this is not index:value"
         if not is_number(value):
             return f"{quoted(value)} is not a number"
-        j = int(index)
-        if j == 0:
-            return "features are counted from 1"
+        j = int(index[:MOST_DIGITS])
+        if j == 0 or len(index) >= MOST_DIGITS:
+            return "features are counted from 1, to some millions at the most"
         if j in seen:
             return f"feature {j} is written twice"
         seen.add(j)

@@ -116,8 +116,8 @@ def read_dataset(path: Readable, options: ReadOptions | None = None) -> Dataset:
     dataset = _assemble(source, cells, columns, target, columns.id_column)
     if dataset.y.size:
         check_classes(dataset.y, dataset.classes, target, problems)
-    note_row_numbers(dataset.X, dataset.features, problems)
     problems.settle()
+    note_row_numbers(dataset.X, dataset.features, problems)
     return replace(dataset, notes=tuple(problems.notes))
 
 

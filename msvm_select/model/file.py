@@ -33,7 +33,10 @@ FORMAT_VERSION = 1
 ENDINGS = (".json", ".npz")
 ARRAYS = ("fill", "shift", "scale", "support", "Z", "tau", "b")
 ZIP = b"PK"
-DAMAGE = (KeyError, TypeError, ValueError, AttributeError, SettingsError)
+DAMAGE = (
+    *(KeyError, TypeError, ValueError, AttributeError, OverflowError),
+    SettingsError,
+)
 
 
 def check_model_path(path: str | Path, *inputs: str | Path) -> None:

@@ -106,7 +106,7 @@ def _number(place: str, found: dict[str, Any], name: str, otherwise: Any) -> Any
 def _json(place: str, text: str) -> Any:
     try:
         return json.loads(text)
-    except json.JSONDecodeError as error:
+    except (ValueError, RecursionError) as error:
         raise DataError(f"{place} is not JSON: {error}.") from None
 
 
@@ -177,8 +177,15 @@ def _fits(value: Any, column: str) -> bool:
     if value is None:
         return NoneType in get_args(_HINTS[column])
     if kind is float:
-        return type(value) in (int, float) and math.isfinite(float(value))
+        return type(value) in (int, float) and _is_finite(value)
     return type(value) is kind
+
+
+def _is_finite(value: float) -> bool:
+    try:
+        return math.isfinite(float(value))
+    except OverflowError:  # a whole number beyond all floats
+        return False
 
 
 _HINTS = get_type_hints(Row)

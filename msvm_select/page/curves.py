@@ -8,14 +8,21 @@ from dataclasses import dataclass
 
 from msvm_select.page.markup import Html, el, joined
 from msvm_select.page.shading import Scale
-from msvm_select.page.values import PARAMETERS, compact, scores, setting_key, text
+from msvm_select.page.values import (
+    PARAMETERS,
+    brief,
+    compact,
+    scores,
+    setting_key,
+    text,
+)
 from msvm_select.records import Row
 from msvm_select.report.heat import state_of
 from msvm_select.report.labels import label_of
 from msvm_select.report.ranking import Results
 
-WIDTH, HEIGHT = 320, 190
-LEFT, RIGHT, TOP, BOTTOM = 46, 312, 26, 156
+WIDTH, HEIGHT = 320, 178
+LEFT, RIGHT, TOP, BOTTOM = 46, 304, 14, 144
 TICKS = 5
 MOST = 7  # values of C below the axis
 WIDE = 100.0  # largest / smallest beyond which an axis is logarithmic
@@ -196,6 +203,6 @@ def _grid(results: Results, across: Axis, up: Axis) -> Html:
     for value in _some({row.C for row in results.rows}):
         x = across(value)
         rules.append(el("path", d=f"M{x:.1f} {BOTTOM}v4"))
-        rules.append(el("text", compact(value, 3), x=x, y=BOTTOM + 16))
+        rules.append(el("text", brief(value), x=x, y=BOTTOM + 16))
     axis = el("text", "C", x=(LEFT + RIGHT) / 2, y=BOTTOM + 31, class_="axis")
     return el("g", *rules, axis, class_="grid")

@@ -13,7 +13,14 @@ from typing import Any
 
 from msvm_select.page.markup import Html, el, joined
 from msvm_select.page.shading import SHADES, Scale
-from msvm_select.page.values import PARAMETERS, compact, scores, setting_order, text
+from msvm_select.page.values import (
+    PARAMETERS,
+    brief,
+    compact,
+    scores,
+    setting_order,
+    text,
+)
 from msvm_select.records import Row
 from msvm_select.report.heat import STATES, state_of
 from msvm_select.report.labels import Label, label_of
@@ -22,7 +29,7 @@ from msvm_select.report.ranking import Results
 WIDE, HIGH = 42, 26  # a cell, in pixels of a small screen
 FOOT = 34  # below the cells: the values of C, and its name
 ROOM = 5  # characters of a value
-DIGIT = 6  # pixels, about, of a character
+DIGIT = 6.4  # pixels, about, of a character
 COUNTED = ("ok", "ambiguous")
 MARKS = {
     "ambiguous": "{}*",
@@ -170,7 +177,7 @@ def _drawing(
     for row in sorted(rows, key=lambda row: (setting_order(row), row.C)):
         lines.setdefault(setting_order(row), []).append(row)
     names = [_name(line[0], varied) for line in lines.values()]
-    left = DIGIT * max(map(len, names)) + 8
+    left = round(DIGIT * max(map(len, names))) + 8
     body = [
         _line(painting, line, name, Cs, left, HIGH * (len(lines) - 1 - i), chosen)
         for i, (line, name) in enumerate(zip(lines.values(), names, strict=True))
@@ -210,7 +217,7 @@ def _line(
 
 def _name(row: Row, parameters: Sequence[str]) -> str:
     """The values of a kernel setting, to three digits."""
-    return ", ".join(f"{getattr(row, name):.3g}" for name in parameters)
+    return ", ".join(brief(getattr(row, name)) for name in parameters)
 
 
 def _cell(painting: Painting, row: Row, x: int, y: int, chosen: bool) -> Html:
@@ -230,7 +237,7 @@ def _cell(painting: Painting, row: Row, x: int, y: int, chosen: bool) -> Html:
 def _foot(Cs: Sequence[float], left: int, y: int) -> Html:
     """The values of C below their columns, and the name of the axis."""
     labels = [
-        el("text", f"{C:.3g}", x=left + WIDE * (i + 0.5), y=y + 14, role="columnheader")
+        el("text", brief(C), x=left + WIDE * (i + 0.5), y=y + 14, role="columnheader")
         for i, C in enumerate(Cs)
     ]
     axis = el("text", "C", x=left + WIDE * len(Cs) / 2, y=y + 29, class_="axis")

@@ -18,7 +18,7 @@ MORE = "\N{HORIZONTAL ELLIPSIS}"
 def origin(report: Report) -> Html:
     """The data beside the settings."""
     asked = {n: _setting(value) for n, value in report.results.settings.items()}
-    right = el("div", el("h3", "Settings"), tables.facts(asked))
+    right = el("div", el("h3", "Settings"), tables.facts(asked)) if asked else None
     return el("div", _data(report), right, class_="beside")
 
 

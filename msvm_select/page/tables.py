@@ -20,6 +20,7 @@ WORDS = ("kernel", "solver", "status", "status_reason", "loss")
 OF_COLUMN = {kind.column: kind for kind in CRITERIA.values()}
 WHERE_B_IS_UNIQUE = ("sv_rate", "compression_bound")
 OF_THE_RISK = ("guaranteed_risk", "compression_bound")  # say nothing from 1 on
+LONG = 14  # characters of a class that has room for them
 TINTS = (0.0, 0.05, 0.15, 0.30)  # shares of a class that goes wrong, from faint to full
 
 
@@ -50,7 +51,7 @@ def confusion(report: LeftOutReport) -> Html:
     counts, classes = report.confusion, report.data.classes
     across = len(classes) + int(counts[:, -1].any())
     names = (*classes, UNDECIDED)[:across]
-    heads = [el("th", name, scope="col") for name in (*names, "wrong")]
+    heads = [_class(name, "col") for name in (*names, "wrong")]
     head = el("tr", el("th", "true class", scope="col"), *heads)
     body = []
     for k, row in enumerate(counts.tolist()):
@@ -59,7 +60,7 @@ def confusion(report: LeftOutReport) -> Html:
             _count(n, total, diagonal=k == l) for l, n in enumerate(row[:across])
         )
         share = el("td", f"{wrong} of {total}", class_="sum")
-        body.append(el("tr", el("th", classes[k], scope="row"), *entries, share))
+        body.append(el("tr", _class(classes[k], "row"), *entries, share))
     caption = el("caption", "Class predicted without the sample", class_="above")
     table = el("table", caption, el("thead", head), el("tbody", *body), id="confusion")
     return scrolling(table, "Confusion matrix")
@@ -128,6 +129,11 @@ def _entry(row: Row, column: str) -> Html:
     if column in APPLICABLE and state_of(row, column) == "inapplicable":
         return el("td", f"({shown})", class_="inapplicable")
     return el("td", shown, class_=_kind(column))
+
+
+def _class(name: str, scope: str) -> Html:
+    """A name that may be cut where it is long; it is then told on its own."""
+    return el("th", name, scope=scope, title=name if len(name) > LONG else None)
 
 
 def _count(count: int, total: int, diagonal: bool) -> Html:

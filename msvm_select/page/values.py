@@ -33,6 +33,12 @@ def compact(value: float, digits: int) -> str:
     return re.sub(r"e\+?(-?)0*", r"e\1", f"{value:.{digits}g}")
 
 
+def brief(value: float) -> str:
+    """A parameter beside an axis: three digits, if they are told in six characters."""
+    text = compact(value, 3)
+    return text if len(text) <= 6 else re.sub(r"e\+?(-?)0*", r"e\1", f"{value:.1e}")
+
+
 def percent(share: float) -> str:
     """A share as a percentage, to a tenth; finer below that."""
     value = 100.0 * share

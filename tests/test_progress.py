@@ -215,7 +215,7 @@ def test_the_facts_are_all_there() -> None:
     facts = running()
     assert (facts.done, facts.cells, facts.elapsed) == (2, 6, 9.0)
     assert facts.cell == "polynomial gamma=0.0078125 degree=3 coef0=1 C=512"
-    assert facts.within == "256 of 900"
+    assert facts.within == "256 of 900 samples"
     assert facts.best_value == "0.1235"
     assert facts.best_cell.endswith("C=2")
     assert facts.left is not None

@@ -72,7 +72,7 @@ class Working:
     def tell(self, event: CellProgress, now: float) -> None:
         """So many of so many steps: the rest goes on at this pace."""
         self.told = now if self.told is None else self.told
-        self.within = f"{event.done} of {event.of}"
+        self.within = f"{event.done} of {event.of} samples" if event.done else ""
         if event.done >= SHARE * event.of:
             self.ends = now + (now - self.told) * (event.of / event.done - 1.0)
 

@@ -6,7 +6,6 @@ import dataclasses
 import os
 import re
 import shlex
-import shutil
 import subprocess
 import sys
 from collections.abc import Iterable
@@ -18,19 +17,15 @@ from click.testing import CliRunner
 from scipy.spatial.distance import cdist
 
 from msvm_select.cli import EXIT_CODES, cli
-from msvm_select.cli.check import command as check
 from msvm_select.criteria import CRITERIA
 from msvm_select.kernels import KERNELS, Kernel, is_indefinite, smallest_eigenvalue
-from msvm_select.records import COLUMNS
-from msvm_select.report.formats import FORMATS
 from msvm_select.solvers import SOLVERS
 from tests.conftest import PROBLEMS
+from tests.write_docs import furnish
 
 HOUSE = Path(__file__).parent.parent
 README = (HOUSE / "README.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"```(\w*)\n(.*?)```", README, flags=re.DOTALL)
-# Numbers that are rounding: they may differ from machine to machine.
-ROUNDING = re.compile(r"-?\b\d(\.\d+)?e[-+]\d+\b|(?<=Gram matrix )\S+")
 
 
 def blocks(language: str) -> list[str]:
@@ -38,32 +33,12 @@ def blocks(language: str) -> list[str]:
     return [text for found, text in BLOCKS if found == language]
 
 
-def without_rounding(text: str) -> list[str]:
-    """The words of each line, with what is only rounding struck out."""
-    return [" ".join(ROUNDING.sub("~", line).split()) for line in text.splitlines()]
-
-
 @pytest.fixture
 def clone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder with ``data/`` and ``configs/``, to work in."""
-    for folder in ("data", "configs"):
-        shutil.copytree(HOUSE / folder, tmp_path / folder)
+    furnish(tmp_path)
     monkeypatch.chdir(tmp_path)
     return tmp_path
-
-
-def test_the_transcript_is_what_the_program_prints(
-    clone: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Line for line at 80 columns, but for compiling and for numbers of rounding."""
-    monkeypatch.setenv("COLUMNS", "80")
-    shown = blocks("console")[0]
-    line, _, printed = shown.removeprefix("$ msvm-select ").partition("\n")
-    result = CliRunner().invoke(cli, shlex.split(line))
-    assert result.exit_code == 0
-    slow = re.compile(r"^(Compiling .*|\d+ of 35 cells.*)\n", flags=re.MULTILINE)
-    said = slow.sub("", result.output)
-    assert without_rounding(said) == without_rounding(printed)
 
 
 def test_every_command_that_is_shown_runs(clone: Path) -> None:
@@ -80,7 +55,8 @@ def test_every_command_that_is_shown_runs(clone: Path) -> None:
             arguments = shlex.split(line, comments=True)[1:]
             result = CliRunner().invoke(cli, arguments)
             assert result.exit_code == 0, (line, result.output)
-    made = {"ranked.csv", "iris.json", "predicted.csv", "gaussians.csv", "mine.toml"}
+    made = {"ranked.json", "page.html", "map.png", "iris.json", "predicted.csv"}
+    made |= {"mine.toml", "gaussians.csv", "piped.json"}
     assert made <= {path.name for path in clone.iterdir() if path.stat().st_size}
 
 
@@ -128,28 +104,6 @@ def test_the_criteria_are_all_told() -> None:
         assert f"`{kind.column}`" in part("Criteria")
 
 
-def test_the_columns_and_formats_that_are_told_exist() -> None:
-    """No column that is none; every format and every option that the text names."""
-    rows = part("What the columns mean").splitlines()
-    told = [
-        n for row in rows if row.startswith("| `") for n in ticks(row.split("|")[1])
-    ]
-    assert set(told) <= set(COLUMNS)
-    assert {"rank", "C", "status", "gap", "seconds"} <= set(told)
-    assert all(re.search(rf"\b{name}\b", README) for name in FORMATS)
-
-
-def test_every_option_that_the_text_names_exists() -> None:
-    """In some command."""
-    names = (cli.get_command(None, name) for name in cli.list_commands(None))  # type: ignore[arg-type]
-    known = {"--help", "--debug"}
-    for command in (*names, check):
-        for parameter in command.params if command else ():
-            known |= {*parameter.opts, *parameter.secondary_opts}
-    prose = "".join(re.split(r"```.*?```", README, flags=re.DOTALL))
-    assert set(re.findall(r"`(--?[\w-]+)", prose)) <= known
-
-
 def test_continuous_integration_runs_the_second_line() -> None:
     """``.ci/run`` tests by the line that the quick start shows, and installs alike."""
     first, second = blocks("sh")[0].splitlines()
@@ -171,11 +125,6 @@ def test_every_config_names_its_data(config: Path) -> None:
 def part(section: str) -> str:
     """The text under a heading."""
     return README.partition(f"\n## {section}\n")[2].partition("\n## ")[0]
-
-
-def ticks(text: str) -> list[str]:
-    """What stands between backticks."""
-    return re.findall(r"`([^`]+)`", text)
 
 
 def first_cells(section: str) -> list[str]:

@@ -1,0 +1,169 @@
+"""Let README.md and docs/ tell what the program does: ``python -m tests.write_docs``.
+
+In a ``console`` block a line that begins with ``$ `` is a command, and what follows it
+is what it printed, stdout and stderr, at 80 columns. A page's commands run in order, in
+a folder of its own that has ``data/`` and ``configs/``. What was printed is written
+into the page where it differs by more than rounding and time. ``docs/commands.md`` is
+written whole, from the helps, and the pictures are drawn again. With names of pages
+(``README commands``) only those are renewed.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from contextlib import chdir
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import click
+from click.testing import CliRunner
+
+from msvm_select.cli import cli
+
+HOUSE = Path(__file__).parent.parent
+COMMANDS = HOUSE / "docs" / "commands.md"
+CONSOLE = re.compile(r"(?<=^```console\n).*?(?=^```$)", flags=re.DOTALL | re.MULTILINE)
+# How long things take is never told twice alike, nor what is only rounding.
+SLOW = re.compile(r"^(Compiling .*|\d+ of \d+ cells\b.*)\n", flags=re.MULTILINE)
+ROUNDING = re.compile(r"-?\b\d(\.\d+)?e-\d+\b|(?<=Gram matrix )\S+")
+TIME = re.compile(r"\b\d+(\.\d+)? (ms|s|min|h|%)(?!\w)")
+CODE = '; echo "exit $?"'
+SHELL = re.compile(r"[|<>;&$*]")
+
+PICTURES = {  # in docs/images, each with what is swept for it
+    "iris.svg": "msvm-select run configs/iris.toml",
+    "glass.svg": "awk 'NR == 1 || NR % 5' data/glass.csv > train.csv; "
+    "msvm-select sweep train.csv --gamma 2^-11:2:7",
+}
+HEAD = """\
+# Every command, every option
+
+For whoever wants to look something up: the help of each command, as `--help` prints it.
+Examples come first everywhere. Settings may also come from the environment or, with
+`msvm-select run`, from a file; [the README](../README.md#what-one-does-with-it) says
+which of them wins.
+
+"""
+
+
+def pages() -> list[Path]:
+    """The README, and all of docs/."""
+    return [HOUSE / "README.md", *sorted((HOUSE / "docs").glob("*.md"))]
+
+
+def furnish(folder: Path) -> None:
+    """Put ``data/`` and ``configs/`` there, as they are in a clone."""
+    for name in ("data", "configs"):
+        shutil.copytree(HOUSE / name, folder / name)
+
+
+def commands(block: str) -> list[tuple[str, str]]:
+    """(command, what it printed), in the order of the block."""
+    found = re.split(r"^\$ ((?:.*\\\n)*.*)\n", block, flags=re.MULTILINE)[1:]
+    return list(zip(found[::2], found[1::2], strict=True))
+
+
+def printed(command: str) -> str:
+    """What a command prints here and now; within this process where it can be."""
+    own, ending, _ = command.partition(CODE)
+    if own.startswith("msvm-select ") and not SHELL.search(own):
+        runner = CliRunner(env={"COLUMNS": "80"})
+        done = runner.invoke(cli, shlex.split(own)[1:], catch_exceptions=False)
+        return done.output + (f"exit {done.exit_code}\n" if ending else "")
+    return _printed_by_bash(command)
+
+
+def _printed_by_bash(command: str) -> str:
+    """The same of what needs a shell."""
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    done = subprocess.run(
+        ["bash", "-c", command],
+        env={**os.environ, "PATH": path, "COLUMNS": "80"},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        encoding="utf-8",
+        check=False,
+    )
+    if "Traceback (most recent call last)" in done.stdout:
+        raise RuntimeError(f"{command}: {done.stdout}")
+    return done.stdout
+
+
+def masked(text: str) -> list[str]:
+    """The words of each line, with what may differ between two runs struck out."""
+    text = TIME.sub("~", ROUNDING.sub("~", SLOW.sub("", text)))
+    return [" ".join(line.split()) for line in text.strip("\n").splitlines()]
+
+
+def renewed(page: str, run: Callable[[str], str] = printed) -> str:
+    """The page with what its commands print now; no block changes by rounding only."""
+
+    def again(block: re.Match[str]) -> str:
+        shown = ""
+        for command, before in commands(block[0]):
+            now = SLOW.sub("", run(command))
+            now = now if masked(now) != masked(before) else before
+            shown += f"$ {command}\n{now}"
+        return shown
+
+    return CONSOLE.sub(again, page)
+
+
+def helps() -> str:
+    """All of docs/commands.md."""
+    context = click.Context(cli, info_name="msvm-select")
+    names = cli.list_commands(context)
+    return HEAD + "\n".join(_help(*path) for path in ([], *([name] for name in names)))
+
+
+def _help(*path: str) -> str:
+    """A section: the help of one command."""
+    title = " ".join(("msvm-select", *path))
+    runner = CliRunner(env={"COLUMNS": "80"})
+    arguments = [*path, "--help"]
+    text = runner.invoke(
+        cli, arguments, prog_name="msvm-select", catch_exceptions=False
+    ).output
+    return f"## {title}\n\n```text\n{text}```\n"
+
+
+def draw(folder: Path) -> None:
+    """The pictures of the pages, as ``plot`` draws them."""
+    for name, sweep in PICTURES.items():
+        printed(f"{sweep} -o swept.json")
+        printed(f"msvm-select plot swept.json -o {name}")
+        shutil.copy(name, folder)
+
+
+def main(names: Sequence[str]) -> None:
+    """Renew the pages of these names, or all, in place; say which of them changed."""
+    for page in pages():
+        if page != COMMANDS and (not names or page.stem in names):
+            before = page.read_text(encoding="utf-8")
+            with TemporaryDirectory() as folder, chdir(folder):
+                furnish(Path(folder))
+                _write(page, before, renewed(before))
+    if not names or COMMANDS.stem in names:
+        before = COMMANDS.read_text(encoding="utf-8") if COMMANDS.exists() else ""
+        _write(COMMANDS, before, helps())
+    if not names:
+        with TemporaryDirectory() as folder, chdir(folder):
+            furnish(Path(folder))
+            draw(HOUSE / "docs" / "images")
+
+
+def _write(page: Path, before: str, now: str) -> None:
+    if now != before:
+        page.write_text(now, encoding="utf-8")
+        print(f"changed: {page.relative_to(HOUSE)}")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -14,7 +14,7 @@ from typing import Any
 
 import click
 
-from msvm_select.cli.interrupts import heed_sigterm, leave, stop_code
+from msvm_select.cli.interrupts import heed_sigterm, leave_threads_behind, stop_code
 from msvm_select.cli.streams import hold_standard_streams, lost_output
 from msvm_select.errors import DataError, MsvmError, SettingsError
 
@@ -36,8 +36,6 @@ EXIT_CODES = {
     141: "whoever read the output stopped reading",
     143: "ended by SIGTERM; what was finished is kept",
 }
-STOPPED = (130, 143)
-
 BLAS_THREADS = (
     *("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS"),
     "VECLIB_MAXIMUM_THREADS",
@@ -164,6 +162,5 @@ def main() -> None:
     try:
         cli(prog_name=PROGRAM, complete_var=COMPLETE_VARIABLE)
     except SystemExit as end:
-        if end.code in STOPPED:
-            leave(int(end.code))
+        leave_threads_behind(end.code)
         raise

@@ -11,15 +11,18 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from queue import Empty, SimpleQueue
+from threading import Thread
 from types import FrameType
 from typing import NoReturn, ParamSpec, TypeVar
 
 P = ParamSpec("P")
 T = TypeVar("T")
 
-MOST_DEAF = 0.2  # seconds until a signal is heeded, whichever thread it woke
+STOPS = (signal.SIGINT, signal.SIGTERM)
+MOST_DEAF = 0.1  # seconds until one of them is heeded
 
 
 class Terminated(KeyboardInterrupt):
@@ -42,31 +45,103 @@ def stop_code(stop: KeyboardInterrupt) -> int:
     return 128 + (signal.SIGTERM if terminated else signal.SIGINT)
 
 
+def thread(work: Callable[P, object], *args: P.args, **named: P.kwargs) -> Thread:
+    """``work`` begun beside, deaf to the signals and waited for by nobody.
+
+    A signal must find the main thread: a library that takes Ctrl-C for itself while it
+    computes, and then goes on, would get it in any other.
+    """
+    begun = Thread(target=work, args=args, kwargs=named, daemon=True)
+    with _held_back():
+        begun.start()
+    return begun
+
+
 def patiently(work: Callable[P, T], *args: P.args, **named: P.kwargs) -> T:
     """What ``work`` gives or raises, done in another thread; Ctrl-C does not wait."""
-    outcome = SimpleQueue[tuple[T] | BaseException]()
+    return next(beside(lambda: iter([work(*args, **named)])))
 
-    def done() -> None:
+
+def beside(items: Callable[[], Iterator[T]]) -> Iterator[T]:
+    """The items, made in another thread; after Ctrl-C those that are made already."""
+    come = SimpleQueue[tuple[T] | BaseException | None]()
+    stopped = threading.Event()
+    with _held_back() as signals:
+        thread(_make, items, come, stopped)
         try:
-            outcome.put((work(*args, **named),))
-        except BaseException as error:  # to be raised where it is waited for
-            outcome.put(error)
+            yield from _taken(come, signals)
+        finally:
+            stopped.set()
 
-    threading.Thread(target=done, daemon=True).start()
+
+def _make(
+    items: Callable[[], Iterator[T]],
+    come: SimpleQueue[tuple[T] | BaseException | None],
+    stopped: threading.Event,
+) -> None:
+    """The other thread; None says that there are no more."""
+    try:
+        for item in items():
+            come.put((item,))
+            if stopped.is_set():
+                return
+        come.put(None)
+    except BaseException as error:  # to be raised where the items are taken
+        come.put(error)
+
+
+def _taken(
+    come: SimpleQueue[tuple[T] | BaseException | None], signals: set[signal.Signals]
+) -> Iterator[T]:
+    stop: KeyboardInterrupt | None = None
     while True:
         try:
-            found = outcome.get(timeout=MOST_DEAF)
+            stop = stop or _stop(signals)
+            item = come.get(timeout=0.0 if stop else MOST_DEAF)
         except Empty:
+            if stop:
+                raise stop from None
             continue
-        if isinstance(found, BaseException):
-            raise found
-        return found[0]
+        except KeyboardInterrupt as error:  # it came to another thread than this
+            stop = error
+            continue
+        if item is None:
+            return
+        if isinstance(item, BaseException):
+            raise item
+        yield item[0]
 
 
-def leave(code: int) -> NoReturn:
-    """End without waiting for the threads that are still at work."""
+@contextmanager
+def _held_back() -> Iterator[set[signal.Signals]]:
+    """Keep the signals waiting for ``_stop``, in this thread and those begun in it."""
+    heeded = {s for s in STOPS if callable(signal.getsignal(s))}
+    if not hasattr(signal, "pthread_sigmask"):
+        yield set()
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, heeded)
     try:
-        sys.stdout.flush()
-        sys.stderr.flush()
+        yield heeded
     finally:
-        os._exit(code)
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _stop(signals: set[signal.Signals]) -> KeyboardInterrupt | None:
+    """What a signal that waits stands for."""
+    if not signals & signal.sigpending():
+        return None
+    came = signal.sigwait(signals)
+    return Terminated() if came == signal.SIGTERM else KeyboardInterrupt()
+
+
+def leave_threads_behind(code: object) -> None:
+    """End here and now if threads are still at work, which nobody waits for any more.
+
+    Python would tear itself down under them, and they might crash or hang.
+    """
+    if threading.active_count() > 1:
+        try:
+            sys.stdout.flush()
+            sys.stderr.flush()
+        finally:
+            os._exit(code if isinstance(code, int) else 1)

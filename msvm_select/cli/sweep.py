@@ -13,7 +13,7 @@ from msvm_select.cli.chosen import chosen_reading, chosen_settings, read
 from msvm_select.cli.data_options import data_argument, data_options
 from msvm_select.cli.gates import gated_exit_code
 from msvm_select.cli.headings import Command
-from msvm_select.cli.interrupts import stop_code
+from msvm_select.cli.interrupts import beside, stop_code
 from msvm_select.cli.options import (
     DRY_RUN,
     EXTEND,
@@ -134,7 +134,7 @@ def swept(
         for note in data.notes:
             talk.say(f"Note: {note}")
         try:
-            for row in sweep:
+            for row in beside(sweep.__iter__):
                 rows.append(row)
         except (KeyboardInterrupt, MsvmError) as error:
             if isinstance(error, MsvmError) and not rows:

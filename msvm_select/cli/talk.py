@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from msvm_select.cli.interrupts import thread
 from msvm_select.cli.streams import is_live, wants_colour
 
 if TYPE_CHECKING:
@@ -55,8 +56,7 @@ class Talk:
     def __enter__(self) -> Talk:
         """Look at the clock from now on; what is drawn appears with the first event."""
         if not self.quiet and not is_live(sys.stderr):
-            self.pulse = threading.Thread(target=self._beat, daemon=True)
-            self.pulse.start()
+            self.pulse = thread(self._beat)
         return self
 
     def __exit__(
@@ -83,9 +83,12 @@ class Talk:
             self.live.console.print(text, markup=False, highlight=False, soft_wrap=True)
 
     def __call__(self, event: Event) -> None:
-        """What there is to say of one event."""
+        """What there is to say of one event; nothing to what was left behind."""
         from msvm_select.sweep import progress
         from msvm_select.sweep.headway import Headway
+
+        if self.ended.is_set():
+            return
 
         with self.lock:
             if self.headway is None:

@@ -4,21 +4,22 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterable, Iterator, Sequence
-from queue import Empty, SimpleQueue
+from queue import SimpleQueue
 from typing import TypeVar
 
 T = TypeVar("T")
-
-MOST_DEAF = 0.2  # seconds until a Ctrl-C is heeded, whichever thread it woke
 
 
 def interleave(streams: Sequence[Iterable[T]], jobs: int) -> Iterator[T]:
     """The items of all streams, each stream in its order; ``jobs`` threads draw them.
 
     Threads suffice: the time goes into compiled code that lets others run. They are
-    daemons, so that whoever stops listening need not wait for the item under way; even
-    a single job is one, so that Ctrl-C finds the main thread free.
+    daemons, so that whoever stops listening need not wait for the item under way.
     """
+    if jobs == 1 or len(streams) < 2:
+        for stream in streams:
+            yield from stream
+        return
     waiting = SimpleQueue[Iterable[T]]()
     for stream in streams:
         waiting.put(stream)
@@ -54,15 +55,7 @@ def _until_done(
     come: SimpleQueue[tuple[T] | BaseException | None], streams: int
 ) -> Iterator[T]:
     while streams:
-        try:
-            item = come.get(timeout=MOST_DEAF)
-        except Empty:
-            continue
-        except KeyboardInterrupt:  # what has come by now is not lost
-            while not come.empty():
-                if isinstance(item := come.get(), tuple):
-                    yield item[0]
-            raise
+        item = come.get()
         if isinstance(item, BaseException):
             raise item
         if item is None:

@@ -13,6 +13,12 @@ def quoted(text: str) -> str:
     return repr(text if len(text) <= LONGEST else f"{text[: LONGEST - 3]}...")
 
 
+def in_a_line(text: str) -> str:
+    """The text for a cell of a table: without line ends and the like, cut if long."""
+    cut = text if len(text) <= LONGEST else f"{text[: LONGEST - 3]}..."
+    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in cut)
+
+
 def did_you_mean(wanted: str, names: Iterable[str]) -> str:
     """`` (did you mean 'class'?)``, or nothing when no name comes near."""
     by_fold = {name.casefold(): name for name in names if len(name) <= LONGEST}

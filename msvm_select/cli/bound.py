@@ -17,7 +17,7 @@ from msvm_select.cli.options import (
     setting,
     settings_options,
 )
-from msvm_select.cli.streams import chosen_format
+from msvm_select.cli.streams import chosen_format, emit
 from msvm_select.cli.talk import Talk
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def command(
         report = _bounded(read(data, asked.settings, **reading), asked, talk)
     text = report.render(format, explain)
     if output is None:
-        click.echo(text, nl=False)
+        emit(text)
     else:
         _written(text, output)
     _conclude(report, format, output, talk)

@@ -12,6 +12,7 @@ from msvm_select.cli.chosen import chosen_reading, read
 from msvm_select.cli.data_options import data_argument, data_options
 from msvm_select.cli.headings import Command
 from msvm_select.errors import DataError
+from msvm_select.suggest import in_a_line, quoted
 
 if TYPE_CHECKING:
     from msvm_select.dataset.describe import Description
@@ -68,12 +69,18 @@ def _show(description: Description) -> None:
     click.echo(
         f"{description.name}: {description.rows} rows, "
         f"{description.features} features, {len(description.classes)} classes "
-        f"(column {description.target!r})"
+        f"(column {quoted(description.target)})"
     )
-    classes = [f"{name} {count}" for name, count in description.classes.items()]
+    classes = [
+        f"{in_a_line(name)} {count}" for name, count in description.classes.items()
+    ]
     click.echo(f"classes: {', '.join(_cut(classes))}")
     cells = [
-        [c.name, *(f"{v:.6g}" for v in (c.minimum, c.maximum, c.mean, c.sd)), c.missing]
+        [
+            in_a_line(c.name),
+            *(f"{v:.6g}" for v in (c.minimum, c.maximum, c.mean, c.sd)),
+            c.missing,
+        ]
         for c in description.columns[:SHOWN]
     ]
     _table([[str(cell) for cell in row] for row in cells])

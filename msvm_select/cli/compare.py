@@ -11,7 +11,7 @@ from msvm_select.cli.chosen import chosen_reading, read, setting_layers
 from msvm_select.cli.data_options import data_argument, data_options
 from msvm_select.cli.headings import Command
 from msvm_select.cli.options import RANK_BY, SWEEP_OPTIONS, setting
-from msvm_select.cli.streams import chosen_format
+from msvm_select.cli.streams import chosen_format, emit
 from msvm_select.cli.talk import Talk
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ def _deliver(
 
     text = comparison.render(format)
     if output is None:
-        click.echo(text, nl=False)
+        emit(text)
     else:
         write_whole(output, text)
     if output is not None or format != "table":

@@ -12,7 +12,7 @@ from msvm_select.cli.headings import Command
 from msvm_select.cli.interrupts import patiently
 from msvm_select.cli.one_cell import Asked
 from msvm_select.cli.options import FAIL_ABOVE, from_options, setting, settings_options
-from msvm_select.cli.streams import chosen_format
+from msvm_select.cli.streams import chosen_format, emit
 from msvm_select.cli.talk import Talk
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ def _deliver(
 
     text = report.render(format, every)
     if output is None:
-        click.echo(text, nl=False)
+        emit(text)
     else:
         write_whole(output, text)
 

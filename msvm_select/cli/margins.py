@@ -11,7 +11,7 @@ from msvm_select.cli.data_options import data_argument, data_options
 from msvm_select.cli.headings import Command
 from msvm_select.cli.one_cell import Asked
 from msvm_select.cli.options import from_options, setting, settings_options
-from msvm_select.cli.streams import chosen_format
+from msvm_select.cli.streams import chosen_format, emit
 from msvm_select.cli.talk import Talk
 
 
@@ -53,7 +53,7 @@ def command(data: str, output: str | None, quiet: bool, **options: Any) -> None:
         report = margins(asked.trained(dataset, talk), asked.settings)
     text = report.render(format)
     if output is None:
-        click.echo(text, nl=False)
+        emit(text)
     else:
         write_whole(output, text)
         talk.say(f"Written: {output}")

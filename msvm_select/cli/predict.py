@@ -10,6 +10,7 @@ from msvm_select.cli.chosen import chosen_reading, read_options, told_places
 from msvm_select.cli.data_options import data_argument, data_options
 from msvm_select.cli.headings import Command
 from msvm_select.cli.interrupts import patiently
+from msvm_select.cli.streams import emit
 
 if TYPE_CHECKING:
     from msvm_select.model import Predictions
@@ -73,7 +74,7 @@ def command(
         for note in (*samples.notes, *found.notes):
             click.echo(f"Note: {note}", err=True)
     if output is None:
-        click.echo(text, nl=False)
+        emit(text)
     else:
         write_whole(output, text)
     if not quiet:

@@ -93,6 +93,11 @@ def chosen_format(format: str | None, output: str | None, *inputs: str) -> str:
     return format
 
 
+def emit(text: str) -> None:
+    """The text on stdout as it is: a label of the data may hold an escape code."""
+    click.echo(text, nl=False, color=True)
+
+
 def deliver(results: Results, format: str, output: str | None, top: int | None) -> None:
     """The results to stdout or, whole, to a file."""
     from msvm_select.report.formats import render, write_whole

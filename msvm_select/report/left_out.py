@@ -27,6 +27,7 @@ from msvm_select.records import (
 from msvm_select.report.plain import LINE_FORMATS, Plain, finite
 from msvm_select.report.provenance import data_summary, versions
 from msvm_select.solution import Solution
+from msvm_select.suggest import in_a_line
 
 COLUMNS = (
     *("sample", "line", "id", "class", "predicted", "margin", "road", "steps"),
@@ -210,6 +211,7 @@ def _shown(value: Plain) -> str:
 
 def aligned(rows: Sequence[Sequence[str]], left: Sequence[bool]) -> str:
     """Columns two spaces apart, to the left or to the right, whatever their width."""
+    rows = [[in_a_line(cell) for cell in row] for row in rows]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = []
     for row in rows:

@@ -13,6 +13,11 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
+MARKS = str.maketrans(  # of Markdown, and of HTML within it
+    {"\\": "\\\\", "|": "\\|", "`": "\\`", "*": "\\*", "<": "&lt;", "&": "&amp;"}
+    | {"\r": "", "\n": "<br>"}
+)
+
 Plain = str | int | float | bool | None
 PlainRow = Mapping[str, Plain]
 
@@ -46,7 +51,7 @@ def markdown_lines(columns: Sequence[str], rows: Iterable[PlainRow]) -> str:
     lines = [list(columns), ["---"] * len(columns)]
     for row in rows:
         fields = [_field(row[column]) for column in columns]
-        lines.append([field.replace("|", "\\|") for field in fields])
+        lines.append([field.translate(MARKS) for field in fields])
     return "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
 

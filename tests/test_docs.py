@@ -19,7 +19,6 @@ from msvm_select.records import COLUMNS, EXTRA, Row
 from msvm_select.report.formats import FORMATS
 from tests.write_docs import (
     COMMANDS,
-    CONSOLE,
     HOUSE,
     commands,
     furnish,
@@ -31,6 +30,7 @@ from tests.write_docs import (
 
 PAGES = {page.stem: page.read_text(encoding="utf-8") for page in pages()}
 WORKFLOW = HOUSE / "docs" / "workflow.yml"
+RUN = re.compile(r"^```(console|python)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 TYPES = {"int": "whole", "float": "number", "str": "text", "bool": "yes or no"}
 
 
@@ -42,10 +42,8 @@ def code(page: str, language: str) -> list[str]:
 def cells(page: str, section: str) -> list[list[str]]:
     """The rows of the tables in a section, but for their heads."""
     part = page.partition(f"# {section}\n")[2].partition("\n#")[0]
-    rows = [
-        re.split(r" \| ", row.strip("| ")) for row in part.splitlines() if "| " in row
-    ]
-    return [row for row in rows if row[0].startswith("`")]
+    rows = [line.strip("| ").split(" | ") for line in part.splitlines()]
+    return [row for row in rows if row[0].startswith("`") and len(row) > 1]
 
 
 @pytest.fixture
@@ -56,24 +54,18 @@ def clone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-@pytest.mark.parametrize(
-    "name", [n for n, page in PAGES.items() if CONSOLE.search(page)]
-)
-def test_every_transcript_is_what_the_program_prints(name: str, clone: Path) -> None:
-    """Line for line at 80 columns, but for rounding, time and what tells of time."""
-    for block in CONSOLE.findall(PAGES[name]):
-        for command, shown in commands(block):
+@pytest.mark.parametrize("name", [n for n, p in PAGES.items() if RUN.search(p)])
+def test_what_a_page_shows_is_what_happens(name: str, clone: Path) -> None:
+    """Its transcripts, line for line at 80 columns, but for rounding and time.
+
+    What it shows in Python runs where it stands, beside the files of the transcripts.
+    """
+    for language, block in RUN.findall(PAGES[name]):
+        for command, shown in commands(block) if language == "console" else ():
             assert masked(printed(command)) == masked(shown), command
-
-
-@pytest.mark.parametrize(
-    "name", [n for n, page in PAGES.items() if code(page, "python") and n != "README"]
-)
-def test_the_python_that_is_shown_runs(name: str, clone: Path) -> None:
-    """Each block on its own."""
-    pytest.importorskip("sklearn")
-    for block in code(PAGES[name], "python"):
-        exec(block, {})
+        if language == "python" and name != "README":
+            pytest.importorskip("sklearn")
+            exec(block, {})
 
 
 @pytest.mark.parametrize("name", [*PAGES, "workflow"])

@@ -28,11 +28,11 @@ from msvm_select.cli import cli
 
 HOUSE = Path(__file__).parent.parent
 COMMANDS = HOUSE / "docs" / "commands.md"
-CONSOLE = re.compile(r"(?<=^```console\n).*?(?=^```$)", flags=re.DOTALL | re.MULTILINE)
+CONSOLE = re.compile(r"(?<=^```console\n).*?(?=^```$)", re.DOTALL | re.MULTILINE)
 # How long things take is never told twice alike, nor what is only rounding.
 SLOW = re.compile(r"^(Compiling .*|\d+ of \d+ cells\b.*)\n", flags=re.MULTILINE)
 ROUNDING = re.compile(r"-?\b\d(\.\d+)?e-\d+\b|(?<=Gram matrix )\S+")
-TIME = re.compile(r"\b\d+(\.\d+)? (ms|s|min|h|%)(?!\w)")
+TIME = re.compile(r"\b\d+(\.\d+)? (ms|s|min|h|%)(?!\w)|^(time|memory)  .*$", re.M)
 CODE = '; echo "exit $?"'
 SHELL = re.compile(r"[|<>;&$*]")
 

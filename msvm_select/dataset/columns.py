@@ -65,6 +65,12 @@ def training_roles(
     inputs = tuple(i for i in range(table.width) if i not in (at, own))
     if table.header:
         _check_header(table, inputs, problems)
+        if not table.first[at]:
+            problems.add(
+                f"column {at + 1}, with the classes, has no name; name it, or say "
+                "--target NAME",
+                table.first_line,
+            )
     else:
         names = _made_up(table.width, inputs, at)
     expanded = _one_hot(names, inputs, one_hot, problems)

@@ -9,7 +9,7 @@ from pathlib import Path
 PACKAGE = Path(__file__).parent.parent / "msvm_select"
 PLUG_INS = ("kernels", "machines", "solvers", "criteria")
 BELOW = (
-    *("errors", "suggest", "memory", "records"),
+    *("errors", "suggest", "memory", "lapack", "records"),
     *("flow", "bias", "solution", "geometry"),
 )
 ORDER = (

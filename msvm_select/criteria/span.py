@@ -23,8 +23,8 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve
 
+from msvm_select import lapack
 from msvm_select.criteria.base import Cell, Criterion, Score
 from msvm_select.records import Floats, Ints
 from msvm_select.solution import Solution
@@ -131,7 +131,10 @@ class _Face:
         H[np.diag_indices_from(H)] += RIDGE * scale
         inverse = np.empty_like(H)
         if H.size:
-            inverse = cho_solve(cho_factor(H, lower=True), np.eye(H.shape[0]))
+            factor, info = lapack.dpotrf(H, lower=1)
+            if info != 0:
+                raise np.linalg.LinAlgError
+            inverse, _ = lapack.dpotrs(factor, np.eye(H.shape[0]), lower=1)
         W = inverse @ M.arcs
         weight = M.arcs.T @ W
         unweight = np.asarray(np.linalg.pinv(weight, 1e-10, hermitian=True), float)

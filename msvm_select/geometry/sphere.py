@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import lapack
 
+from msvm_select import lapack
 from msvm_select.records import Floats, Ints
 
 Mask = NDArray[np.bool_]

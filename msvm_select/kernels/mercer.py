@@ -29,7 +29,7 @@ LANCZOS_STEPS = 16
 
 def smallest_eigenvalue(gram: Gram) -> float:
     """The smallest eigenvalue of K; 0 without work when K = Z Z' has rank < m."""
-    from scipy.linalg import cho_factor, cho_solve, eigvalsh
+    from msvm_select.lapack import dpotrf, dpotrs
 
     if gram.factor is not None and gram.factor.shape[1] < gram.m:
         return 0.0
@@ -38,14 +38,11 @@ def smallest_eigenvalue(gram: Gram) -> float:
     if shift > 0.0:
         shifted = K.copy()
         shifted[np.diag_indices(gram.m)] += shift
-        try:
-            factor = cho_factor(shifted, lower=True, overwrite_a=True)
-        except np.linalg.LinAlgError:
-            pass
-        else:
-            top = _largest(lambda v: cho_solve(factor, v), gram.m)
+        factor, info = dpotrf(shifted.T, lower=1, clean=0, overwrite_a=1)
+        if info == 0:
+            top = _largest(lambda v: dpotrs(factor, v, lower=1)[0], gram.m)
             return 1.0 / top - shift
-    return float(eigvalsh(K, subset_by_index=[0, 0])[0])
+    return float(np.linalg.eigvalsh(K)[0])
 
 
 def is_indefinite(smallest: float, gram: Gram) -> bool:

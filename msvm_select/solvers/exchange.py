@@ -22,8 +22,8 @@ from dataclasses import dataclass
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
-from scipy.linalg import lapack
 
+from msvm_select import lapack
 from msvm_select.records import Gram
 
 Floats = NDArray[np.float64]

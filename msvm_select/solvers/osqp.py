@@ -166,7 +166,7 @@ def _narrow_factor(gram: Gram) -> Floats | None:
     What a pivoted Cholesky factor leaves is at most the largest pivot left, if K is
     positive semi-definite; more than that proves that it is not.
     """
-    from scipy.linalg.lapack import dpstrf
+    from msvm_select.lapack import dpstrf
 
     if gram.factor is not None:
         return gram.factor

@@ -30,11 +30,9 @@ import numpy as np
 from msvm_select.records import Dual, LeftOut
 from msvm_select.solution import Solution
 from msvm_select.solvers.base import Solver
-from msvm_select.solvers.cycles import cycle_steps
 from msvm_select.solvers.exchange import exchange
 from msvm_select.solvers.face import newton_on_face
 from msvm_select.solvers.leaving_out import leave_each_out
-from msvm_select.solvers.left_out import leave_out
 from msvm_select.solvers.workbench import Training
 
 NEAR = 0.1  # gain of an arc at which the first cycle steps stop
@@ -168,18 +166,3 @@ def _by_newton(training: Training) -> None:
     except np.linalg.LinAlgError:  # K is indefinite: the cycle steps go on alone
         room.n, made = 0, 0
     training.solves += made
-
-
-def needs_compilation() -> bool:
-    """Whether the kernels are yet to be compiled on this machine (some seconds, once).
-
-    Read off the index of numba's cache, which knows the source that it was made from.
-    """
-    for kernel in (cycle_steps, leave_out):
-        file = getattr(getattr(kernel, "_cache", None), "_cache_file", None)
-        try:
-            if file is not None and not file._load_index():
-                return True
-        except OSError:
-            return True
-    return False

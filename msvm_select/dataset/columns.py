@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from msvm_select.dataset.cells import Roles, is_number
+from msvm_select.dataset.cells import Roles
+from msvm_select.dataset.header import check_duplicates, check_header, numbered
 from msvm_select.dataset.problems import Problems
 from msvm_select.dataset.table import Table
 from msvm_select.records import Columns
 from msvm_select.suggest import did_you_mean, listed, quoted
 
 # "y" is also a coordinate: it counts only where no column has a plainer name.
-SHOWN = 5
 TARGET_NAMES = (("class", "target", "label"), ("y",))
 
 
@@ -38,7 +37,7 @@ def default_target(names: Sequence[str], problems: Problems) -> int:
         if len(found) > 1:
             raise problems.stop(
                 f"columns {listed(names[i] for i in found)} could each be the target; "
-                f"say which with --target (they are number {_numbers(found)})"
+                f"say which with --target (they are number {numbered(found)})"
             )
         if found:
             return found[0]
@@ -64,13 +63,7 @@ def training_roles(
     problems.settle()
     inputs = tuple(i for i in range(table.width) if i not in (at, own))
     if table.header:
-        _check_header(table, inputs, problems)
-        if not table.first[at]:
-            problems.add(
-                f"column {at + 1}, with the classes, has no name; name it, or say "
-                "--target NAME",
-                table.first_line,
-            )
+        check_header(table, inputs, at, problems)
     else:
         names = _made_up(table.width, inputs, at)
     expanded = _one_hot(names, inputs, one_hot, problems)
@@ -118,55 +111,6 @@ def _one_hot(
         if i not in inputs:
             problems.add(f"--one-hot {quoted(names[i])}: this column is not a feature")
     return tuple(expanded)
-
-
-def _check_header(table: Table, inputs: Sequence[int], problems: Problems) -> None:
-    features = [table.first[i] for i in inputs]
-    check_duplicates(table, problems)
-    for i in inputs:
-        if not table.first[i]:
-            problems.add(
-                f"column {i + 1} has no name; name it, or say --id-column {i + 1} "
-                "if it names the rows",
-                table.first_line,
-            )
-    if _looks_like_sample(features):
-        problems.note(
-            f"all features in line {table.first_line} are named by numbers: say "
-            "--no-header if this line is a sample"
-        )
-
-
-def _looks_like_sample(features: Sequence[str]) -> bool:
-    """Numbers for names, other than 0, 1, 2, ... (wavelengths may be names)."""
-    if not features or not all(is_number(name) for name in features):
-        return False
-    first = float(features[0])
-    return any(float(name) != first + j for j, name in enumerate(features))
-
-
-def check_duplicates(table: Table, problems: Problems) -> None:
-    """Two columns of one name cannot be told apart."""
-    counts = Counter(name for name in table.first if name)
-    double = [name for name, count in counts.items() if count > 1]
-    if len(double) > SHOWN:
-        problems.add(f"{len(double) - SHOWN} more names are those of several columns")
-    for name in double[:SHOWN]:
-        at = [i for i, other in enumerate(table.first) if other == name]
-        problems.add(
-            f"columns {_numbers(at)} have the same name; rename one, or say "
-            "--no-header if this line is a sample",
-            table.first_line,
-            name,
-        )
-
-
-def _numbers(at: Sequence[int]) -> str:
-    """``1, 2 and 3`` of the positions 0, 1 and 2; a long list is cut."""
-    numbers = [str(i + 1) for i in at[:SHOWN]]
-    if len(at) > SHOWN:
-        numbers.append(f"{len(at) - SHOWN} more")
-    return f"{', '.join(numbers[:-1])} and {numbers[-1]}"
 
 
 def _no_features(table: Table) -> str:

@@ -11,14 +11,16 @@ from msvm_select.dataset.cells import Cells, Reader
 from msvm_select.dataset.columns import prediction_roles, training_roles
 from msvm_select.dataset.libsvm import SUFFIXES, TARGET, read_libsvm
 from msvm_select.dataset.problems import Problems
-from msvm_select.dataset.samples import (
-    categories,
+from msvm_select.dataset.remarks import (
     check_categories,
     check_classes,
-    encode,
-    expand,
     note_row_numbers,
     note_unlabelled,
+)
+from msvm_select.dataset.samples import (
+    categories,
+    encode,
+    expand,
     refuse_empty_columns,
     settle_extremes,
     settle_missing,

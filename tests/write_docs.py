@@ -32,7 +32,9 @@ CONSOLE = re.compile(r"(?<=^```console\n).*?(?=^```$)", re.DOTALL | re.MULTILINE
 # How long things take is never told twice alike, nor what is only rounding.
 SLOW = re.compile(r"^(Compiling .*|\d+ of \d+ cells\b.*)\n", flags=re.MULTILINE)
 ROUNDING = re.compile(r"-?\b\d(\.\d+)?e[-+]\d+\b|(?<=Gram matrix )\S+|-?\b\d+\.\d{10,}")
-TIME = re.compile(r"\b\d+(\.\d+)? (ms|s|min|h|%)(?!\w)|^(time|memory)  .*$", re.M)
+TIME = re.compile(
+    r"\b\d+(\.\d+)? (ms|s|min|h|%)(?!\w)|^(time|memory)  .*(\n {10}.*)*$", re.M
+)
 CODE = '; echo "exit $?"'
 SHELL = re.compile(r"[|<>;&$*]")
 

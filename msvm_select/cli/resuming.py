@@ -54,7 +54,7 @@ def opened_journal(options: Mapping[str, Any], *others: str | None) -> Journal |
 def how_to_go_on(journal: Journal | None, data: str) -> str:
     """After a stop: the line to type, or what would have made it possible."""
     if journal is None:
-        return "(--journal FILE would have kept them for --resume.)"
+        return "To be able to go on after a stop: --journal FILE, and then --resume."
     same = ", with the same data on standard input" if data == "-" else ""
     return f"To go on{same}: {resuming_line(sys.argv[1:])}"
 

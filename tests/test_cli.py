@@ -410,7 +410,7 @@ class Deaf(Qp):
             with suppress(KeyboardInterrupt):
                 time.sleep(0.3)  # until the row of C = 1 has been taken
                 os.kill(os.getpid(), signal.SIGINT)
-                time.sleep(5.0)
+                time.sleep(1.0)
         return super().solve(dual, start)
 
 

@@ -11,8 +11,8 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Generator, Iterator
+from contextlib import closing, contextmanager
 from queue import Empty, SimpleQueue
 from threading import Thread
 from types import FrameType
@@ -59,17 +59,18 @@ def thread(work: Callable[P, object], *args: P.args, **named: P.kwargs) -> Threa
 
 def patiently(work: Callable[P, T], *args: P.args, **named: P.kwargs) -> T:
     """What ``work`` gives or raises, done in another thread; Ctrl-C does not wait."""
-    return next(beside(lambda: iter([work(*args, **named)])))
+    with closing(beside(lambda: iter([work(*args, **named)]))) as found:
+        return next(found)
 
 
-def beside(items: Callable[[], Iterator[T]]) -> Iterator[T]:
+def beside(items: Callable[[], Iterator[T]]) -> Generator[T, None, None]:
     """The items, made in another thread; after Ctrl-C those that are made already."""
     come = SimpleQueue[tuple[T] | BaseException | None]()
     stopped = threading.Event()
     with _held_back() as signals:
         thread(_make, items, come, stopped)
         try:
-            yield from _taken(come, signals)
+            yield from _taken(come, signals, stopped)
         finally:
             stopped.set()
 
@@ -91,12 +92,15 @@ def _make(
 
 
 def _taken(
-    come: SimpleQueue[tuple[T] | BaseException | None], signals: set[signal.Signals]
+    come: SimpleQueue[tuple[T] | BaseException | None],
+    signals: set[signal.Signals],
+    stopped: threading.Event,
 ) -> Iterator[T]:
     stop: KeyboardInterrupt | None = None
     while True:
         try:
-            stop = stop or _stop(signals)
+            if stop := stop or _stop(signals):
+                stopped.set()
             item = come.get(timeout=0.0 if stop else MOST_DEAF)
         except Empty:
             if stop:
@@ -128,7 +132,7 @@ def _held_back() -> Iterator[set[signal.Signals]]:
 
 def _stop(signals: set[signal.Signals]) -> KeyboardInterrupt | None:
     """What a signal that waits stands for."""
-    if not signals & signal.sigpending():
+    if not signals or not signals & signal.sigpending():
         return None
     came = signal.sigwait(signals)
     return Terminated() if came == signal.SIGTERM else KeyboardInterrupt()

@@ -9,7 +9,8 @@ from pathlib import Path
 
 from msvm_select.errors import DataError
 
-READING = 5  # bytes in use at the peak, for each byte of a file of numbers
+READING = 4  # bytes in use at the peak, for each byte of a file of numbers
+A_ROW = 60  # bytes more for each of its rows
 COPIES = 3.5  # of a Gram matrix: itself, sorted by class, and in Mercer's test
 CGROUP = Path("/sys/fs/cgroup")
 
@@ -19,14 +20,13 @@ def available() -> int | None:
     return min(_limits(), default=None)
 
 
-def refuse_large(name: str, size: int) -> None:
+def refuse_large(name: str, size: int, rows: int) -> None:
     """Refuse a file of so many bytes that reading it would take all memory."""
-    free = available()
-    if free is not None and READING * size > free:
+    free, needed = available(), READING * size + A_ROW * rows
+    if free is not None and needed > free:
         raise DataError(
-            f"{name} has {_shown(size)}, and reading it takes about "
-            f"{_shown(READING * size)}; {_shown(free)} are free: take a part of its "
-            "rows, or a larger machine"
+            f"{name} has {_shown(size)}, and reading it takes about {_shown(needed)}; "
+            f"{_shown(free)} are free: take a part of its rows, or a larger machine"
         )
 
 

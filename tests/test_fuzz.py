@@ -138,7 +138,7 @@ def check_truth(dataset: Dataset, rows: list[list[str]], at: list[int]) -> None:
         assert dataset.classes[dataset.y[i]] == row[target].strip()
 
 
-@fuzz(300)
+@fuzz(150)
 @given(st.one_of(tables(), st.binary(max_size=60)), MARKS, st.booleans())
 def test_csv_door(data: bytes, mark: str, header: bool) -> None:
     """A DataError that names the place, or the very numbers and labels of the file."""
@@ -152,7 +152,7 @@ def test_csv_door(data: bytes, mark: str, header: bool) -> None:
     check_truth(dataset, rows[1:] if header else rows, [at])
 
 
-@fuzz(100)
+@fuzz(50)
 @given(tables())
 def test_csv_door_finds_the_delimiter_or_says_so(data: bytes) -> None:
     """Without --delimiter, the file is read by one of the three, or refused."""
@@ -194,7 +194,7 @@ SAMPLES = st.tuples(LABELS, st.lists(TOKENS, max_size=4)).map(
 )
 
 
-@fuzz(200)
+@fuzz(80)
 @given(st.lists(SAMPLES, max_size=6), ENDS)
 def test_libsvm_door(lines: list[str], end: str) -> None:
     """A DataError that names the place, or the numbers where they stand."""
@@ -253,7 +253,7 @@ def edited(data: bytes, changes: list[tuple[float, bytes, int]]) -> bytes:
     return data
 
 
-@fuzz(150)
+@fuzz(70)
 @given(st.sampled_from(["csv", "tsv", "json", "ndjson"]), edits())
 def test_result_file_door(
     results: Path,
@@ -273,7 +273,7 @@ def test_result_file_door(
         assert isinstance(row["C"], float)
 
 
-@fuzz(150)
+@fuzz(70)
 @given(changes=edits())
 def test_model_file_door(
     model_file: Path, changes: list[tuple[float, bytes, int]]
@@ -308,7 +308,7 @@ KEYS = st.sampled_from(
 )
 
 
-@fuzz(200)
+@fuzz(80)
 @given(st.lists(st.tuples(KEYS, VALUES), max_size=4), edits(), st.booleans())
 def test_toml_door(
     tmp_path_factory: pytest.TempPathFactory,
@@ -406,7 +406,7 @@ def known(command: str, option: list[str]) -> bool:
     return any(option[0] in param.opts for param in params)
 
 
-@fuzz(80)
+@fuzz(60)
 @given(
     st.sampled_from([*COMMANDS, "sweep", "sweep"]),
     st.lists(st.one_of(GOOD, GOOD, GOOD, ODD), max_size=4),

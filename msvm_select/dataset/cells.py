@@ -33,6 +33,7 @@ class Roles:
     target: int | None = None
     id_column: int | None = None
     one_hot: tuple[int, ...] = ()
+    guessed: bool = False  # the target: the last column, for want of a better
 
     @property
     def texts(self) -> tuple[int, ...]:
@@ -165,7 +166,9 @@ class Reader:
             self.odd.clear()
         for i, odd in list(self.odd.items())[:SHOWN]:
             name = self.roles.names[i]
-            problems.add(odd.what_to_do(name, m), odd.line, name)
+            option = name if table.header else str(i + 1)
+            what = odd.what_to_do(name, m, option, self.roles.guessed)
+            problems.add(what, odd.line, name)
         if len(self.odd) > SHOWN:
             problems.add(f"{len(self.odd) - SHOWN} more columns hold text")
 

@@ -30,8 +30,8 @@ def find(wanted: str, names: Sequence[str], width: int) -> int | None:
     return width + number if -width <= number <= -1 else None
 
 
-def default_target(names: Sequence[str], problems: Problems) -> int:
-    """The one named class, target or label, else the one named y, else the last."""
+def default_target(names: Sequence[str], problems: Problems) -> int | None:
+    """The one named class, target or label, else the one named y."""
     for wanted in TARGET_NAMES:
         found = [i for i, name in enumerate(names) if name.lower() in wanted]
         if len(found) > 1:
@@ -41,7 +41,7 @@ def default_target(names: Sequence[str], problems: Problems) -> int:
             )
         if found:
             return found[0]
-    return len(names) - 1
+    return None
 
 
 def training_roles(
@@ -54,7 +54,8 @@ def training_roles(
     """The roles in data to learn from; raises where a column cannot be found."""
     names = table.first if table.header else ()
     found = _Finder(names, table.width, problems)
-    at = default_target(names, problems) if names else table.width - 1
+    named = default_target(names, problems)
+    at = table.width - 1 if named is None else named
     if target is not None:
         at = found("--target", target)
     own = found("--id-column", id_column) if id_column is not None else None
@@ -70,7 +71,8 @@ def training_roles(
     if not inputs:
         problems.add(_no_features(table))
     problems.settle()
-    return Roles(tuple(names), inputs, at, own, expanded)
+    guessed = target is None and named is None
+    return Roles(tuple(names), inputs, at, own, expanded, guessed)
 
 
 class _Finder:

@@ -44,20 +44,26 @@ class NoNumbers:
     count: int = 0
     distinct: set[str] = field(default_factory=set)
 
-    def what_to_do(self, name: str, m: int) -> str:
-        """Of ``m`` rows; in words, for the column ``name``."""
-        name, shown = quoted(name), quoted(self.value)
+    def what_to_do(self, name: str, m: int, option: str, guessed: bool) -> str:
+        """Of ``m`` rows; in words, for the column ``name``.
+
+        ``option`` is what --id-column and --target call it. Where the target was
+        ``guessed`` the column may be the true one.
+        """
+        name, shown, option = quoted(name), quoted(self.value), quoted(option)
         said = f"{shown} is not a number"
         for look, what, way_out in LOOKS:
             if re.fullmatch(look, self.value):
                 return f"{said}: it has {what}; {way_out}"
         if self.count == m and len(self.distinct) == m > 2:
             return (
-                f"{said}, and every row has another text here: say --id-column {name} "
-                f"if it names the rows, or --one-hot {name} if it is a category"
+                f"{said}, and every row has another text here: say --id-column "
+                f"{option} if it names the rows, or --one-hot {name} if it is a "
+                "category"
             )
         if self.count * 2 >= m:
-            return f"{said}: say --one-hot {name} if the column is a category"
+            is_class = f"--target {option} if it is the class, or " if guessed else ""
+            return f"{said}: say {is_class}--one-hot {name} if it is a category"
         return (
             f"{said} ({self.count} such of {m} rows): correct it, or say --na-values "
             f"{shown} if it stands for a missing value, or --one-hot {name} if the "

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import BinaryIO, TextIO
 
 from msvm_select.dataset.foreign import foreign, wide_encoding
+from msvm_select.dataset.size import rows_at_least
 from msvm_select.errors import DataError, SettingsError
 from msvm_select.memory import refuse_large
 from msvm_select.suggest import did_you_mean, quoted
@@ -79,7 +80,7 @@ def _bytes(name: str, file: Path) -> bytes:
             "the file and name it, or pipe it into `-`"
         )
     try:
-        refuse_large(name, file.stat().st_size)
+        refuse_large(name, file.stat().st_size, rows_at_least(name))
         return file.read_bytes()
     except FileNotFoundError:
         raise DataError(_no_such_file(file)) from None

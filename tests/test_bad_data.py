@@ -151,3 +151,14 @@ def test_libsvm_bad_token(token: str) -> None:
     """A bad token is told with its line."""
     said = refusal(f"a 1:1\nb 1:2 {token}\n", input_format="libsvm")
     assert f"line 2: {token!r}" in said
+
+
+def test_a_column_of_text_may_be_the_class() -> None:
+    """Where the last column was taken for the class, --target is a way out too."""
+    text = "len,species,mass\n1,a,2\n2,b,1\n3,a,5\n4,b,6\n"
+    assert "say --target 'species' if it is the class, or --one-hot" in refusal(text)
+    assert "--target" not in refusal(text, target="mass")
+    assert "--target" not in refusal(text.replace("mass", "class"))
+    bare = text.split("\n", 1)[1]
+    assert "say --target '2'" in refusal(bare, header=False)
+    assert read(bare, header=False, target="2").classes == ("a", "b")

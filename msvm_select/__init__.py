@@ -15,12 +15,13 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from msvm_select.dataset import load_csv
     from msvm_select.model import Model, fit, load_model
-    from msvm_select.sweep import run_sweep
+    from msvm_select.sweep import Journal, run_sweep
 
-__all__ = ["Model", "fit", "load_csv", "load_model", "run_sweep"]
+__all__ = ["Journal", "Model", "fit", "load_csv", "load_model", "run_sweep"]
 
 # Imported when they are asked for: numpy and numba would slow down ``--help``.
 _HOMES = {
+    "Journal": "sweep",
     "Model": "model",
     "fit": "model",
     "load_csv": "dataset",

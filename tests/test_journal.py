@@ -25,7 +25,7 @@ from msvm_select.cli import cli
 from msvm_select.errors import DataError, MsvmError, SettingsError
 from msvm_select.records import Dataset, Row
 from msvm_select.settings import Settings, settings_from
-from msvm_select.sweep import gather, iterate
+from msvm_select.sweep import gather, iterate, run_sweep
 from msvm_select.sweep import journal as journal_module
 from msvm_select.sweep.journal import Journal
 from msvm_select.sweep.progress import CellDone, GramTested, Resumed
@@ -317,6 +317,15 @@ def test_rows_do_not_depend_on_the_order_of_kernels(data: Dataset) -> None:
     other = settings(kernel="polynomial,rbf,linear", C="1,0.1", gamma="2,1")
     rows = [untimed(data, s, list(iterate(data, s))) for s in (one, other)]
     assert rows[0] == rows[1]
+
+
+def test_a_journal_from_python(data: Dataset, file: Path) -> None:
+    """What run_sweep has finished is found again, and the file let go of."""
+    first = run_sweep(data, settings(), journal=Journal(file))
+    again = run_sweep(data, settings(), journal=Journal(file, resume=True))
+    assert again.rows == first.rows
+    with pytest.raises(SettingsError, match="--resume"):
+        Journal(file)
 
 
 def test_the_command_refuses_before_anything_is_read(file: Path) -> None:

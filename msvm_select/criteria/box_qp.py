@@ -13,8 +13,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import lapack
 
+from msvm_select import lapack
 from msvm_select.errors import SolverError
 from msvm_select.records import Floats
 

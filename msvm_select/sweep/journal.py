@@ -38,8 +38,7 @@ Point = tuple[str, float | None, float | None, float | None]
 class Journal:
     """The finished cells of one sweep, in a file.
 
-    >>> with Journal("iris.ndjson", resume=True) as journal:
-    ...     rows = list(iterate(data, settings, journal=journal))
+    >>> run_sweep(data, journal=Journal("iris.ndjson", resume=True)).best
     """
 
     def __init__(self, path: str | Path, resume: bool = False) -> None:

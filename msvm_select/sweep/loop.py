@@ -7,6 +7,7 @@ settings are independent of each other, so that they may run at the same time.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
 from functools import partial
 from typing import Any
 
@@ -36,16 +37,20 @@ def run_sweep(
     settings: Settings | None = None,
     *,
     progress: Progress = silent,
+    journal: Journal | None = None,
     **values: Any,
 ) -> Results:
     """Train and score every cell; ``values`` are settings by name, over ``settings``.
 
     >>> run_sweep(load_csv("data/iris.csv"), C="0.1,1,10", gamma=[0.1, 1]).best
+
+    With a ``Journal`` each finished cell is kept at once, and found again later.
     """
     if values or settings is None:
         settings = settings_from(values, settings)
-    sweep = Extension(partial(iterate, data), settings, progress)
-    rows = list(sweep)
+    sweep = Extension(partial(iterate, data, journal=journal), settings, progress)
+    with journal or nullcontext():
+        rows = list(sweep)
     return gather(data, sweep.settings, rows, settings)
 
 

@@ -100,15 +100,16 @@ class Solution:
         times that rounding stands in the gap. Both are primal points, so the smaller
         value is as good a certificate.
         """
-        xi = self.slacks
-        small = xi[(xi > 0.0) & (xi < 1e-6)]
-        stretch = 1.0 / (1.0 - float(small.max(initial=0.0)))
         own = np.arange(self.dual.m), self.dual.y
         margins = self.outputs[own][:, None] - self.outputs
         margins[own] = np.inf
+        xi = 1.0 - margins
+        small = xi[(xi > 0.0) & (xi < 1e-6)]
+        stretch = (1.0 + 1e-15) / (1.0 - float(small.max(initial=0.0)))
         stretched = np.maximum(0.0, 1.0 - stretch * margins).sum()
         half, C = 0.5 * self.norm_w_squared, self.dual.C
-        return min(half + C * float(xi.sum()), stretch**2 * half + C * float(stretched))
+        plain = float(self.slacks.sum())
+        return min(half + C * plain, stretch**2 * half + C * float(stretched))
 
     @cached_property
     def gap(self) -> float:

@@ -251,6 +251,26 @@ def test_extreme_values_of_c(solver, C, three):
         assert s.train_errors == 0
 
 
+@pytest.mark.parametrize("seed", [3, 5])
+def test_a_huge_c_does_not_weigh_rounding(seed):
+    """Margins of 1 - 1e-16 are no slacks, whatever C they would be multiplied by."""
+    X = np.random.default_rng(seed).integers(-2, 3, (20, 3)).astype(float)
+    y = (X[:, 0] > X[:, 1]).astype(np.int64)
+    s = trained("exact", Dual(Linear().gram(X), y, 2, 1e12))
+    assert abs(s.gap) < 1e-12
+
+
+@pytest.mark.parametrize("seed", [5, 9, 25])
+def test_no_residue_is_left_beside_a_bound(seed):
+    """An alpha of C - 1e-16 would count as free, and pin biases that are not unique."""
+    rng = np.random.default_rng(seed)
+    X = rng.integers(0, 3, (int(rng.integers(8, 20)), 1)) / 2.0
+    C, y = 0.1, np.arange(X.shape[0]) % 3
+    s = trained("qp", Dual(Linear().gram(X), y, 3, C))
+    beside = np.minimum(s.alpha, C - s.alpha)
+    assert not ((beside > 0.0) & (beside < 1e-12)).any()
+
+
 @every_solver
 def test_many_classes(solver):
     """Q = 26 is no different."""

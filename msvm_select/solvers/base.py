@@ -18,6 +18,8 @@ from numpy.typing import NDArray
 from msvm_select.records import Dual
 from msvm_select.solution import Solution
 
+RESIDUE = 1e-10  # of the box: so near to a bound is at it, but for rounding
+
 
 class Solver(ABC):
     """Trains one machine after another; holds options, never the state of a run."""

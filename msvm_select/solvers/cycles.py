@@ -28,6 +28,7 @@ from numba import njit
 
 NONE = -1e300  # the gain of an arc that no variable can serve
 ROUNDING = 1e-6  # slacks below it may be those of free variables, left by rounding
+ULPS = 1e-15  # and what stretching them leaves
 FLAT = 1e-12  # the least curvature that a step divides by
 
 # An inner kernel is called by kernels alone: without the wrapper for calls from Python,
@@ -349,9 +350,9 @@ def certify(A, F, off, box):
                     own += A[k, i]
                     square -= A[k, i] * F[k, i]
                     if present[k]:
-                        xi = 1.0 - F[c, i] - b_[c] + F[k, i] + b_[k]
+                        xi = 1.0 - (F[c, i] + b_[c] - F[k, i] - b_[k])
                         if 0.0 < xi < ROUNDING:
-                            stretch = max(stretch, 1.0 / (1.0 - xi))
+                            stretch = max(stretch, (1.0 + ULPS) / (1.0 - xi))
             sum_alpha += own
             square += own * F[c, i]
     dual = sum_alpha - 0.5 * square

@@ -29,6 +29,7 @@ from scipy.sparse.csgraph import connected_components
 
 from msvm_select.records import Dual, Floats, Ints, Work
 from msvm_select.solution import Solution
+from msvm_select.solvers.base import RESIDUE
 
 ROUNDS = 15  # of one search; one that ends takes 2 to 10
 SOLVES = 600
@@ -103,7 +104,7 @@ def polish(dual: Dual, alpha: Floats, b: Floats, gap: float) -> Solution:
             alpha, b, delta = found, found_b, max(tiny, delta / 10.0)
         else:
             delta = max(10.0 * delta, LEAST_DAMPING / unit)
-    return best
+    return search.tidied(best)
 
 
 @dataclass(eq=False)
@@ -173,6 +174,16 @@ class Search:
         tau = self.arcs.tau(alpha, self.dual)
         F = self.dual.gram.product(tau)
         return Solution(self.dual, tau, F, Work(newton=self.solves))
+
+    def tidied(self, best: Solution) -> Solution:
+        """With residues beside a bound, which would pin the biases, put there.
+
+        Unless the certificate suffers.
+        """
+        alpha, C = best.alpha[self.arcs.row, self.arcs.k], self.dual.C
+        low, high = alpha < RESIDUE * _unit(alpha, C), alpha > C * (1.0 - RESIDUE)
+        found = self.certified(np.where(low, 0.0, np.where(high, C, alpha)))
+        return found if _shortfall(found) <= max(2 * _shortfall(best), 1e-10) else best
 
 
 def _unit(alpha: Floats, C: float) -> float:

@@ -14,11 +14,9 @@ from numpy.typing import NDArray
 
 from msvm_select.records import Dual, Floats, Gram, Work
 from msvm_select.solution import Solution
-from msvm_select.solvers.base import scaled_start
+from msvm_select.solvers.base import RESIDUE, scaled_start
 from msvm_select.solvers.cycles import certify, cycle_steps
 from msvm_select.solvers.exchange import Problem
-
-RESIDUE = 1e-10
 
 
 @dataclass(eq=False)

@@ -228,3 +228,13 @@ def test_the_rows_do_not_depend_on_the_order_of_the_cells() -> None:
     found = comparison(*cells)
     turned = replace(found.results, rows=found.results.rows[::-1])
     assert Comparison(turned, found.seconds).rows == found.rows
+
+
+def test_a_narrow_terminal_gets_the_columns_that_fit() -> None:
+    """Within a width the least of the columns are left out; without one, none."""
+    found = comparison(cell(1.0, 0.1, sv_rate=0.2), cell(2.0, 0.2, sv_rate=0.3))
+    whole = table(found).splitlines()[0]
+    narrow = found.render("table", len(whole) - 1).splitlines()[0]
+    assert whole.split()[1] == "kind"
+    assert narrow.split() == [name for name in whole.split() if name != "kind"]
+    assert len(found.render("table", 60).splitlines()[0]) <= 60

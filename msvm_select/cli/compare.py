@@ -10,20 +10,26 @@ import click
 from msvm_select.cli.chosen import chosen_reading, read, setting_layers
 from msvm_select.cli.data_options import data_argument, data_options
 from msvm_select.cli.headings import Command
-from msvm_select.cli.options import RANK_BY, SWEEP_OPTIONS, setting
-from msvm_select.cli.streams import chosen_format, emit
+from msvm_select.cli.options import RANK_BY, SCORED, SWEEP_OPTIONS, setting
+from msvm_select.cli.streams import chosen_format, emit, terminal_width
 from msvm_select.cli.talk import Talk
 
 if TYPE_CHECKING:
     from msvm_select.report.compare import Comparison
 
 TRUTH = "loo"
+COMPARED = setting(
+    "--criteria",
+    metavar="A,B,..",
+    help="What to compare, beside loo. Default: all that the loss allows.",
+)
 
 
 def grid_options(command: Any) -> Any:
     """Those of a sweep but for what to rank by: that is all of the criteria in turn."""
-    for option in reversed([option for option in SWEEP_OPTIONS if option != RANK_BY]):
-        command = option(command)
+    options = {SCORED: COMPARED, RANK_BY: None}
+    for option in reversed([options.get(option, option) for option in SWEEP_OPTIONS]):
+        command = command if option is None else option(command)
     return command
 
 
@@ -90,11 +96,10 @@ def _deliver(
     from msvm_select.report.compare import closing
     from msvm_select.report.formats import write_whole
 
-    text = comparison.render(format)
     if output is None:
-        emit(text)
+        emit(comparison.render(format, terminal_width()))
     else:
-        write_whole(output, text)
+        write_whole(output, comparison.render(format))
     if output is not None or format != "table":
         talk.say(closing(comparison))
     if output is not None:

@@ -42,6 +42,7 @@ HEADINGS = {
         *("na_values", "one_hot", "missing", "input_format"),
     ),
     "Output": (
+        *("scores", "every", "explain"),
         *("output", "format", "form", "top", "report", "journal", "resume"),
         *("quiet", "show_config", "dry_run"),
     ),

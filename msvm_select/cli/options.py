@@ -45,6 +45,13 @@ CONSTANTS = (
     ),
 )
 
+SCORED = setting(
+    "--criteria",
+    metavar="A,B,..",
+    help="What to score each cell by: loo (default), radius-margin, "
+    "radius-margin-count, guaranteed-risk, sv-rate, train-errors, compression, vc, "
+    "span, radius-margin-l1, cv:K, holdout:SHARE.",
+)
 RANK_BY = setting("--rank-by", metavar="A", help="One of them. Default: the first.")
 SWEEP_OPTIONS = (
     setting(
@@ -66,16 +73,14 @@ SWEEP_OPTIONS = (
     setting("--coef0", metavar="GRID", help="For polynomial and sigmoid."),
     setting("--loss", metavar="NAME", help="l1 (default, the hinge) or l2 (squared)."),
     setting("--scale", metavar="KIND", help="standard (default), minmax or none."),
-    setting(
-        "--criteria",
-        metavar="A,B,..",
-        help="What to score each cell by: loo (default), radius-margin, "
-        "radius-margin-count, guaranteed-risk, sv-rate, train-errors, compression, vc, "
-        "span, radius-margin-l1, cv:K, holdout:SHARE.",
-    ),
+    SCORED,
     RANK_BY,
     setting("--solver", metavar="NAME", help="exact (default), smo, osqp or qp."),
-    setting("--gap", metavar="G", help="The relative duality gap to train to."),
+    setting(
+        "--gap",
+        metavar="G",
+        help="The relative duality gap to train to. Default: 1e-8, of smo 1e-3.",
+    ),
     setting("--qp-backend", metavar="NAME", help="For --solver qp."),
     setting("--warm-start/--no-warm-start", help="Start from the last C. Default: do."),
     setting(
@@ -158,7 +163,11 @@ CELL_OPTIONS = (
     setting("--loss", metavar="NAME", help="l1 (default, the hinge) or l2 (squared)."),
     setting("--scale", metavar="KIND", help="standard (default), minmax or none."),
     setting("--solver", metavar="NAME", help="exact (default), smo, osqp or qp."),
-    setting("--gap", metavar="G", help="The relative duality gap to train to."),
+    setting(
+        "--gap",
+        metavar="G",
+        help="The relative duality gap to train to. Default: 1e-8, of smo 1e-3.",
+    ),
     setting("--qp-backend", metavar="NAME", help="For --solver qp."),
     setting(
         "--allow-indefinite/--no-allow-indefinite",

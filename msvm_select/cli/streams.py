@@ -79,6 +79,12 @@ def is_live(stream: TextIO | None) -> bool:
     return stream is not None and stream.isatty() and os.environ.get("TERM") != "dumb"
 
 
+def terminal_width() -> int | None:
+    """The columns of the terminal that stdout is; None where it is none."""
+    is_one = sys.stdout is not None and sys.stdout.isatty()
+    return shutil.get_terminal_size().columns if is_one else None
+
+
 def chosen_format(format: str | None, output: str | None, *inputs: str) -> str:
     """What was asked for, else by the ending of the file; refuses an unusable file.
 

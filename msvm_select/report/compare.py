@@ -33,6 +33,7 @@ SHOWN = (
     "share",
 )
 LEFT = ("criterion", "kind", "kernel")
+EXPENDABLE = ("kind", "share", "cells", "applies")  # where a terminal is narrow
 
 
 @dataclass(frozen=True)
@@ -102,10 +103,10 @@ class Comparison:
             ),
         }
 
-    def render(self, format: str) -> str:
-        """All of it as text."""
+    def render(self, format: str, width: int | None = None) -> str:
+        """All of it as text; ``width``, if there is a limit, is for the table only."""
         if format == "table":
-            return table(self)
+            return table(self, width)
         if format == "json":
             whole = json.dumps(document(self), indent=2, ensure_ascii=False)
             return f"{whole}\n"
@@ -134,8 +135,8 @@ def document(comparison: Comparison) -> dict[str, Any]:
     }
 
 
-def table(comparison: Comparison) -> str:
-    """A line a criterion for a person."""
+def table(comparison: Comparison, width: int | None = None) -> str:
+    """A line a criterion for a person, with the columns that fit ``width``."""
     rows = comparison.rows
     several = len({row["kernel"] for row in rows} - {None}) > 1
     columns = [
@@ -144,9 +145,17 @@ def table(comparison: Comparison) -> str:
         if column not in CELL
         or (several if column == "kernel" else any(row[column] for row in rows))
     ]
-    cells = [[_shown(row[column], column) for column in columns] for row in rows]
-    text = aligned([columns, *cells], [column in LEFT for column in columns])
+    text = _aligned(columns, rows)
+    for column in EXPENDABLE:
+        if width is not None and text.index("\n") > width:
+            columns.remove(column)
+            text = _aligned(columns, rows)
     return f"{text}\n\n{closing(comparison)}\n"
+
+
+def _aligned(columns: list[str], rows: tuple[dict[str, Plain], ...]) -> str:
+    cells = [[_shown(row[column], column) for column in columns] for row in rows]
+    return aligned([columns, *cells], [column in LEFT for column in columns])
 
 
 def closing(comparison: Comparison) -> str:

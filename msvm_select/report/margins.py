@@ -122,7 +122,7 @@ def table(report: MarginsReport) -> str:
     """Rows and summary for a person."""
     headings = [
         *("k", "l", "gamma_kl", "delta_kl", "||w_k - w_l||"),
-        *(f"closest of k ({report.names})", f"closest of l ({report.names})"),
+        *("closest of k", "closest of l"),
     ]
     columns = [column for column in COLUMNS if not column.startswith("margin")]
     rows = [[_shown(row[column], column) for column in columns] for row in report.rows]
@@ -150,6 +150,7 @@ def _closing(report: MarginsReport) -> list[str]:
     unique = "unique" if full.b_unique else "not unique (their centre is taken)"
     lines = [
         "gamma_kl = (1 + delta_kl) / ||w_k - w_l||; below 0 where a sample lies beyond",
+        f"The closest samples are named by {report.names}.",
         f"Training: {full.train_errors} of {full.dual.m} wrong ({share:.2f} %), "
         f"{full.n_sv} support vectors, {full.n_bounded} at C",
         f"Certificate: relative gap {full.gap:.2g}, KKT violation "

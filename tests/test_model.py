@@ -16,13 +16,15 @@ import pytest
 
 import msvm_select
 from msvm_select import fit, load_csv, load_model
+from msvm_select.criteria.parts import Part
 from msvm_select.errors import DataError, KernelError, MsvmError, SettingsError
 from msvm_select.kernels import KERNELS, Linear
 from msvm_select.model import Model
 from msvm_select.model import model as model_module
 from msvm_select.model.file import FORMAT_VERSION
+from msvm_select.model.fitting import model_of, train_cell
 from msvm_select.records import Dataset, Dual, Floats, Scaling
-from msvm_select.settings import default_gamma
+from msvm_select.settings import default_gamma, settings_from
 from msvm_select.solution import Solution
 from msvm_select.solvers import SOLVERS, Solver
 from tests.conftest import PROBLEMS, Problem
@@ -159,6 +161,18 @@ def test_an_exact_tie_gives_the_question_mark() -> None:
     """Half way between two points no class is larger."""
     model = pair()
     assert model.predict([[0.0], [-1e-9], [1e-9]]).tolist() == ["?", "left", "right"]
+
+
+def test_a_tie_but_for_rounding_is_one_for_whoever_counts_errors() -> None:
+    """predict, train_errors and cross-validation agree where classes are alike."""
+    rows = np.arange(24)
+    data = dataset(Problem((rows[:, None] % 5 < 2).astype(float), rows % 3, 3))
+    trained = train_cell(data, settings_from({"C": 1e-3}))
+    model = model_of(trained, "exact")
+    wrong = model.predict(data) != np.array(data.classes)[data.y]
+    part = Part.of(trained.cell, (rows, rows)).trained(trained.cell)
+    assert model.training.train_errors == 20
+    assert wrong.sum() == part.errors == 20
 
 
 def test_a_tie_of_the_lesser_outputs_is_none() -> None:

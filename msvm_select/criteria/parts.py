@@ -13,7 +13,7 @@ import numpy as np
 
 from msvm_select.criteria.base import Cell
 from msvm_select.criteria.splits import Split
-from msvm_select.records import Floats, Gram, Ints, Scaling
+from msvm_select.records import TIE, Floats, Gram, Ints, Scaling
 from msvm_select.solution import Solution
 
 
@@ -65,7 +65,7 @@ class Part:
         own = known, self.y_test[known]
         others = h.copy()
         others[own] = -np.inf
-        right = h[own] > others[known].max(axis=1)
+        right = h[own] > others[known].max(axis=1) + TIE
         return int(self.y_test.size - right.sum())
 
 

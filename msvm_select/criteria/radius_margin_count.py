@@ -39,7 +39,7 @@ from msvm_select.bias import centre
 from msvm_select.criteria.base import Cell, Criterion, Score, quiet
 from msvm_select.criteria.nearest_flow import Arcs, nearest_flow
 from msvm_select.criteria.radius_margin import RadiusMargin, radius_margin_terms
-from msvm_select.records import Floats, Ints
+from msvm_select.records import TIE, Floats, Ints
 from msvm_select.solution import Solution
 
 Mask = NDArray[np.bool_]
@@ -94,7 +94,7 @@ def lost_idle(solution: Solution) -> Ints:
             solution.alpha[kept], solution.gradient[kept], y[kept], solution.dual.C
         ).b
         others = np.delete(h[p] + b, y[p])
-        lost[p] = not h[p, y[p]] + b[y[p]] > others.max()
+        lost[p] = not h[p, y[p]] + b[y[p]] > others.max() + TIE
     return np.flatnonzero(lost)
 
 

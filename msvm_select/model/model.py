@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from msvm_select.errors import DataError
 from msvm_select.kernels import Kernel
+from msvm_select.records import TIE as ROUNDING
 from msvm_select.records import Columns, Dataset, Floats, Ints, Scaling
 from msvm_select.suggest import did_you_mean, listed
 
@@ -89,12 +90,12 @@ class Model:
         return h
 
     def predict(self, X: Dataset | ArrayLike) -> NDArray[np.str_]:
-        """The class (p,) of the largest h_k; ``?`` where two are equally large."""
+        """The class (p,) of the largest h_k; ``?`` where two are, but for rounding."""
         return self.labels(self.outputs(X))
 
     def labels(self, h: Floats) -> NDArray[np.str_]:
         """The classes (p,) that outputs h (p, Q) stand for; a tie is ``?``."""
-        tied = (h == h.max(axis=1, keepdims=True)).sum(axis=1) > 1
+        tied = (h >= h.max(axis=1, keepdims=True) - ROUNDING).sum(axis=1) > 1
         codes = np.where(tied, len(self.classes), h.argmax(axis=1))
         return np.array([*self.classes, TIE], dtype=np.str_)[codes]
 

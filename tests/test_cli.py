@@ -115,9 +115,11 @@ def test_the_ending_of_the_file_tells_the_format(small: Path, tmp_path: Path) ->
 
 
 def test_top_keeps_the_best(small: Path) -> None:
-    """The first N rows of all."""
+    """The first N rows of all, and of a file it is said."""
     whole = rows(run("sweep", small, *GRID, "--format", "csv").stdout)
     best = rows(run("sweep", small, *GRID, "--format", "csv", "--top", 2).stdout)
+    said = run("sweep", small, *GRID, "-o", small.parent / "two.csv", "--top", 2).stderr
+    assert f"two.csv (the best 2 of {len(whole)} rows)" in said
     assert [r["sv_rate"] for r in best] == [r["sv_rate"] for r in whole[:2]]
 
 

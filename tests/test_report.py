@@ -358,7 +358,17 @@ def test_a_best_value_on_the_edge_is_said() -> None:
     )
     cells[1] = replace(cells[1], sv_rate=0.1)
     assert edge_notes(ranked(*cells)) == []
-    assert edge_notes(ranked(cells[0])) == []
+    assert edge_notes(replace(ranked(cells[0]), settings={"C": [0.1]})) == []
+
+
+def test_an_edge_is_that_of_the_grid_not_of_the_rows_that_are_left() -> None:
+    """Of a file with the --top rows only, the settings know the grid."""
+    left = [row(C=C, sv_rate=C) for C in (1.0, 10.0)]
+    grid = {"C": [0.1, 1.0, 10.0, 100.0]}
+    assert edge_notes(replace(ranked(*left), settings=grid)) == []
+    grid = {"C": [1.0, 10.0, 100.0]}
+    (note,) = edge_notes(replace(ranked(*left), settings=grid))
+    assert "--C 0.01:100:5" in note
 
 
 def test_an_edge_of_sigma_is_said_as_sigma() -> None:

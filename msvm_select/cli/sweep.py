@@ -91,7 +91,7 @@ def perform(
     outcome = swept(samples, settings, talk, journal=journal)
     if outcome.results is not None:
         deliver(outcome.results, format, output, settings.top)
-        _conclude(outcome.results, output, talk)
+        _conclude(outcome.results, output, settings.top, talk)
         page.write(samples, outcome.settings, outcome, talk)
     end_if_stopped(outcome, talk, how_to_go_on(journal, data))
     assert outcome.results is not None
@@ -159,7 +159,9 @@ def end_if_stopped(outcome: Outcome, talk: Talk, advice: str = "") -> None:
     click.get_current_context().exit(stop_code(outcome.stop))
 
 
-def _conclude(results: Results, output: str | None, talk: Talk) -> None:
+def _conclude(
+    results: Results, output: str | None, top: int | None, talk: Talk
+) -> None:
     """On stderr: the best cell, what went wrong, where the rows are."""
     from msvm_select.report import summary
     from msvm_select.report.risk import risk_notes
@@ -174,7 +176,9 @@ def _conclude(results: Results, output: str | None, talk: Talk) -> None:
             "not converge; their status_reason says why."
         )
     if output is not None:
-        talk.say(f"Written: {output}")
+        m = len(results.rows)
+        part = "" if top is None or top >= m else f" (the best {top} of {m} rows)"
+        talk.say(f"Written: {output}{part}")
 
 
 def _warn_of_edges(results: Results, extended: bool, talk: Talk) -> None:

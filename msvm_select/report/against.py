@@ -159,7 +159,7 @@ def _table(against: Against, top: int | None) -> str:
     if {row["status"] for row in rows} <= {"ok", None}:
         columns = [name for name in columns if not name.startswith("status")]
     lines: list[Sequence[str]] = [columns]
-    lines += [[_shown(row[name]) for name in columns] for row in rows]
+    lines += [[_shown(row[name], name) for name in columns] for row in rows]
     text = aligned(lines, [name in LEFT for name in columns]) + "\n\n" if rows else ""
     left = len(against.moves) - len(rows)
     more = f"{left} more moved; --top or another format shows them\n" if left else ""
@@ -181,7 +181,8 @@ def _told(results: Results, column: str) -> str:
     return f"{cell_name(best)} ({getattr(best, column):.4g})" if best else "none"
 
 
-def _shown(value: Plain) -> str:
+def _shown(value: Plain, column: str) -> str:
     if value is None:
         return "-"
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
+    digits = 6 if column in CELL else 4
+    return f"{value:.{digits}g}" if isinstance(value, float) else str(value)

@@ -57,12 +57,18 @@ def _edges(results: Results, best: Row) -> Iterator[Edge]:
     alike = [row for row in results.rows if row.kernel == best.kernel]
     good = [row for row in alike if getattr(row, score) == getattr(best, score)]
     for name in ("C", "gamma", "degree", "coef0"):
-        values = sorted({getattr(row, name) for row in alike} - {None})
+        values = _swept(results, alike, name)
         if len(values) < 2:
             continue
         for edge, upward in ((values[0], False), (values[-1], True)):
             if all(getattr(row, name) == edge for row in good):
                 yield _named(results, name, upward, values)
+
+
+def _swept(results: Results, alike: list[Row], name: str) -> list[float]:
+    """Its values in the rows, and in the grid: of that, rows may have been left out."""
+    values = {getattr(row, name) for row in alike} - {None}
+    return sorted(values.union(results.settings.get(name) or ()) if values else ())
 
 
 def _named(results: Results, name: str, upward: bool, values: list[float]) -> Edge:

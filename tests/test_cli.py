@@ -166,6 +166,21 @@ def test_debug_shows_the_traceback(place: str) -> None:
     assert "Traceback" in result.stderr
 
 
+@pytest.mark.parametrize("debug", [[], ["--debug"]])
+def test_a_fault_of_the_program_is_one_line(debug: list[str]) -> None:
+    """An error that nobody foresaw is exit 1, and a traceback with --debug only."""
+    script = (
+        "import sys; from msvm_select import cli; cli.Group.invoke = lambda *_: 1 / 0; "
+        "sys.argv[1:] = ['show', 'kernels', *sys.argv[1:]]; cli.main()"
+    )
+    line = [sys.executable, "-c", script, *debug]
+    done = subprocess.run(line, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert "ZeroDivisionError: division by zero" in done.stderr
+    assert ("Traceback" in done.stderr) == bool(debug)
+    assert debug or len(done.stderr.splitlines()) == 1
+
+
 def test_failed_cells_give_5_and_only_failed_ones_4(small: Path) -> None:
     """The results are written all the same."""
     sigmoid = ("--kernel", "sigmoid", "--coef0", 1, "--C", 1, "--format", "csv")
@@ -441,3 +456,12 @@ def test_the_module_is_the_program() -> None:
     out, _ = process.communicate()
     assert out.startswith("msvm-select ")
     assert process.returncode == 0
+
+
+def test_where_every_sample_is_a_class_nothing_is_left_out() -> None:
+    """No sample need be asked: all are wrong without themselves, and told so."""
+    line = ["sweep", "-", "--C", 1, "--criteria", "loo", "--format", "csv"]
+    result = run(*line, input="a,b\n9,2\n7,4\n5,1\n")
+    assert result.exit_code == 0, result.stderr
+    assert rows(result.stdout)[0]["loo_errors"] == "3"
+    assert "class of its own" in result.stderr

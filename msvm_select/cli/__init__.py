@@ -7,6 +7,7 @@ when they are asked for; each lives in the module of its name, as ``command``.
 from __future__ import annotations
 
 import os
+import sys
 import traceback
 from importlib import import_module
 from importlib.util import find_spec
@@ -164,3 +165,13 @@ def main() -> None:
     except SystemExit as end:
         leave_threads_behind(end.code)
         raise
+    except Exception as fault:
+        if "--debug" in sys.argv:
+            raise
+        what = f"{type(fault).__name__}: {fault}"
+        with lost_output():
+            click.echo(
+                f"Error: a fault of {PROGRAM}; --debug shows it. {what}", err=True
+            )
+        leave_threads_behind(1)
+        sys.exit(1)

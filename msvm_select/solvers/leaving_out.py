@@ -76,7 +76,8 @@ def leave_each_out(
     for done, p in enumerate(todo):
         tell(asked.size - todo.size + done, asked.size)
         work.retrain(int(p))
-    tell(asked.size, asked.size)
+    if asked.size:
+        tell(asked.size, asked.size)
     return work.in_order()
 
 

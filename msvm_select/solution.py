@@ -178,12 +178,16 @@ class Solution:
         Solvers scale it by the ratio of the boxes, which keeps alpha = C; beyond hard
         margin there is nothing to scale. Where only the ridge is another (quadratic
         loss), t alpha with t = sum alpha / sum_k ||w_k||^2 is where the new dual is
-        largest: sum t alpha is then at most twice its optimum, within the box.
+        largest: sum t alpha is then at most twice its optimum, within the box. (Where
+        an indefinite K leaves no such t, it is 1, and never one beyond the box.)
         """
         if dual.gram is self.dual.gram:
             return replace(self, dual=dual) if self.hard_margin else self
         F = self.F + (dual.ridge - self.dual.ridge) * self.tau
-        t = self.sum_alpha / max(float(np.vdot(self.tau, F)), 1e-300)
+        square, most = float(np.vdot(self.tau, F)), float(self.alpha.max(initial=0.0))
+        t = self.sum_alpha / square if square > 0.0 else 1.0
+        if t * most > dual.C:
+            t = dual.C / most
         return Solution(dual, t * self.tau, t * F)
 
     @cached_property

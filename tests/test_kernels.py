@@ -200,6 +200,13 @@ def test_values_that_are_not_finite_are_refused(kernel):
         kernel.gram(X)
 
 
+def test_values_that_the_bounds_could_not_square_are_refused():
+    """K of 1e240 is finite; D^4 is not."""
+    X = np.array([[1e120, 0.0], [-1e120, 1.0], [0.0, 1.0]])
+    with pytest.raises(KernelError, match=r"1e\+240 between the samples 1 and 1"):
+        Linear().gram(X)
+
+
 def test_precomputed_takes_the_matrix_as_it_is(X):
     """The Gram matrix is the features; new samples bring their values."""
     K = Rbf(0.3).gram(X).matrix

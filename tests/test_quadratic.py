@@ -199,6 +199,18 @@ def test_the_start_at_the_next_C_is_feasible_and_good(three):
     assert warm.dual_objective == pytest.approx(cold.dual_objective, rel=1e-8)
 
 
+@pytest.mark.parametrize("depth", [-3.0, 0.0, 1e-12])
+def test_the_start_of_an_indefinite_matrix_keeps_its_box(depth):
+    """t = sum alpha / sum_k ||w_k||^2 has no sense where that sum is next to 0."""
+    y, alpha = np.array([0, 1]), np.array([1.0, 1.0])
+    tau = np.array([[1.0, -1.0], [-1.0, 1.0]])
+    gram = Gram(whole=np.diag([depth - 0.5, depth - 0.5]))
+    old, new = (Quadratic().dual(gram, y, 2, C) for C in (0.5, 1.0))
+    start = Solution(old, tau, old.gram.product(tau)).start_of(new)
+    assert 0.0 < start.sum_alpha <= new.C * alpha.size * (1.0 + 1e-12)
+    assert start.F == pytest.approx(new.gram.product(start.tau))
+
+
 def test_rows_tell_the_C_that_was_asked_for(three):
     """C, the loss, no alpha at C; errors are those of the machine that predicts."""
     data = Dataset(three.X, three.y, ("a", "b", "c"), ("x", "y", "z"))

@@ -106,6 +106,16 @@ def test_a_face_too_large_has_no_estimate(three, monkeypatch):
     assert score.columns == {"span_rate": None}
 
 
+def test_an_indefinite_matrix_has_no_estimate():
+    """The column is empty, and the other cells go on."""
+    path = str(DATA / "iris.csv")
+    kernel = "--kernel sigmoid --gamma 1 --coef0 -1 --allow-indefinite --C 1,100"
+    arguments = ["sweep", path, *kernel.split(), "--criteria", "sv-rate,span", "-q"]
+    found = CliRunner().invoke(cli, [*arguments, "--format", "csv"])
+    assert found.exit_code in (0, 5)
+    assert len(found.stdout.splitlines()) == 3
+
+
 @pytest.mark.parametrize("C", [0.1, 5.0])
 def test_with_two_classes_it_is_that_of_chung_et_al(two, C):
     """(R^2 + 1/C') (||w||^2 + 2 C' sum xi) of the ordinary SVM at C' = 2C."""

@@ -137,7 +137,8 @@ class _Interior:
             """For  slack x multiplier = (low, high)  after the step."""
             right = -dual + (low / below - self.low) - (high / above - self.high)
             y, _ = lapack.dpotrs(factor, right, lower=1)
-            nu = np.linalg.lstsq(S, off + self.A.T @ y, rcond=1e-15)[0]
+            found = np.linalg.lstsq(S, off + self.A.T @ y, rcond=1e-15)
+            nu = np.asarray(found[0], np.float64)
             x = y - MA @ nu
             return _Move(
                 x, nu,

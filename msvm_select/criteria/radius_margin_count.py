@@ -123,6 +123,8 @@ class _Judge:
         most = self.most[p]
         if most * farthest >= SURE:
             most = min(most, self._removal(p, others, SURE / farthest))
+        if most <= 0.0:  # others are where p is, and give back all of it
+            return SAFE
         for n in against[np.argsort(-near[against])]:
             if (
                 most * near[n] >= SURE

@@ -46,7 +46,7 @@ class Span(Criterion):
     cost: ClassVar[str] = "one factorization"
 
     def score(self, cell: Cell, carry: Any = None) -> Score:
-        """The share; nothing where the free variables are too many to factor."""
+        """The share; nothing where the free variables cannot be factored."""
         margins = predicted_margins(cell.solution)
         if margins is None:
             return Score({self.column: None})
@@ -61,7 +61,8 @@ def predicted_margins(solution: Solution) -> Floats | None:
     """h_{y_p} - h_k (m, Q) as the machines without p are predicted to have them.
 
     inf at k = y_p; -inf for the only sample of a class, and where no free variable can
-    take the place of p's. None beyond MOST_FREE.
+    take the place of p's. None beyond MOST_FREE, and where an indefinite Gram matrix
+    has no factor.
     """
     dual, alpha = solution.dual, solution.alpha
     m, y = dual.m, dual.y
@@ -72,6 +73,8 @@ def predicted_margins(solution: Solution) -> Floats | None:
     margins = h[np.arange(m), y][:, None] - h
     asked = np.flatnonzero(solution.is_support_vector)
     face = _Face.of(solution, free)
+    if face is None:
+        return None
     for first in range(0, asked.size, CHUNK):
         chunk = asked[first : first + CHUNK]
         columns = face.columns(chunk)
@@ -121,7 +124,7 @@ class _Face:
     dead: float
 
     @classmethod
-    def of(cls, solution: Solution, free: Any) -> _Face:
+    def of(cls, solution: Solution, free: Any) -> _Face | None:
         """Factor H_MM once; biases that no free variable ties do not move."""
         dual = solution.dual
         rows, heads = np.nonzero(free)
@@ -133,7 +136,7 @@ class _Face:
         if H.size:
             factor, info = lapack.dpotrf(H, lower=1)
             if info != 0:
-                raise np.linalg.LinAlgError
+                return None
             inverse, _ = lapack.dpotrs(factor, np.eye(H.shape[0]), lower=1)
         W = inverse @ M.arcs
         weight = M.arcs.T @ W

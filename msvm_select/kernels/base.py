@@ -15,6 +15,8 @@ from msvm_select.records import Gram
 
 Floats = NDArray[np.float64]
 
+LARGEST = 1e100  # |k(x, z)|: the bounds take its square, and may not overflow
+
 
 @dataclass(frozen=True)
 class Kernel(ABC):
@@ -53,17 +55,18 @@ class Kernel(ABC):
         """k(x, z) for the rows of X (m, n) and of Z (p, n): (m, p)."""
 
     def gram(self, X: Floats) -> Gram:
-        """The Gram matrix of the rows of X, exactly symmetric; KernelError if inf."""
+        """The Gram matrix of the rows of X, exactly symmetric; KernelError if huge."""
         K = self.between(X, X)
         return Gram(whole=self.finite((K + K.T) / 2.0))
 
     def finite(self, K: Floats) -> Floats:
-        """K itself, where every value is finite; a KernelError otherwise."""
-        if np.isfinite(K).all():
+        """K itself, where no value is beyond LARGEST; a KernelError otherwise."""
+        sane = np.abs(K) <= LARGEST
+        if sane.all():
             return K
-        i, j = np.argwhere(~np.isfinite(K))[0]
+        i, j = np.argwhere(~sane)[0]
         raise KernelError(
-            f"The {self.name} kernel has the value {K[i, j]} between the samples "
+            f"The {self.name} kernel has the value {K[i, j]:.3g} between the samples "
             f"{i + 1} and {j + 1}: scale the features (--scale standard) or choose "
             "smaller parameters."
         )

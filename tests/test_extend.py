@@ -15,7 +15,7 @@ from click.testing import CliRunner
 from msvm_select import load_csv, run_sweep
 from msvm_select.cli import cli
 from msvm_select.records import Row
-from msvm_select.report import rank
+from msvm_select.report import Results, rank
 from msvm_select.report.edges import edges
 from msvm_select.settings import Settings, settings_from
 from msvm_select.sweep import Extension, gather, iterate
@@ -236,6 +236,15 @@ def test_a_journal_keeps_the_rounds(tmp_path: Path) -> None:
     assert first == again == more[:4]
     assert len(more) == 6
     assert len(path.read_text().splitlines()) == 1 + 6
+
+
+@pytest.mark.parametrize("status", ["ok", "not_converged", "failed"])
+def test_only_what_counts_from_within_does_as_well(status: str) -> None:
+    """The same score of a machine that did not converge keeps no edge quiet."""
+    scores = {1.0: ("ok", 0.1), 10.0: (status, 0.1), 100.0: ("ok", 0.3)}
+    rows = [Row(C=C, status=s, loo_rate=rate) for C, (s, rate) in scores.items()]
+    found = edges(Results(rank(rows, "loo"), "loo"))
+    assert [edge.name for edge in found] == ([] if status == "ok" else ["C"])
 
 
 def test_gathering_needs_no_extension() -> None:

@@ -55,7 +55,8 @@ def edge_notes(results: Results, extends: bool = False) -> list[str]:
 def _edges(results: Results, best: Row) -> Iterator[Edge]:
     score = ranking_column(results.rank_by)
     alike = [row for row in results.rows if row.kernel == best.kernel]
-    good = [row for row in alike if getattr(row, score) == getattr(best, score)]
+    counting = [row for row in results.counting if row.kernel == best.kernel]
+    good = [row for row in counting if getattr(row, score) == getattr(best, score)]
     for name in ("C", "gamma", "degree", "coef0"):
         values = _swept(results, alike, name)
         if len(values) < 2:

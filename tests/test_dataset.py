@@ -218,6 +218,10 @@ def test_notes() -> None:
     assert any("1 class has a single sample: 'b'" in note for note in notes)
     assert any("'n' counts the rows" in note for note in notes)
     assert any("class of its own" in note for note in read("a,b\n9,2\n7,4\n5,1").notes)
+    measured = "a,b\n" + "".join(f"{i % 7},{i % 12 / 4}\n" for i in range(36))
+    assert "12 classes are numbers with decimals" in read(measured).notes[0]
+    whole = "a,b\n" + "".join(f"{i % 7},{i % 12}\n" for i in range(36))
+    assert not any("decimals" in note for note in read(whole).notes)
     assert "--no-header" in read("5.1,3.5,a\n4,3,a\n4,2,a\n5,2,b\n5,1,b\n").notes[0]
     assert read("0,1,class\n4,3,a\n4,2,a\n5,2,b\n5,1,b\n").notes == ()
 

@@ -11,6 +11,8 @@ from msvm_select.dataset.problems import Problems
 from msvm_select.records import Columns, Floats, Ints
 from msvm_select.suggest import listed, quoted
 
+MOST_LEVELS = 10  # numbers with decimals that may still be classes: doses, say
+
 
 def note_unlabelled(cells: Cells, target: str, problems: Problems) -> None:
     """Labels of data to predict are for comparing: all of them or none."""
@@ -48,14 +50,21 @@ def check_classes(
     _note_alike(classes, problems)
     counts = np.bincount(y, minlength=len(classes))
     single = [classes[k] for k in np.flatnonzero(counts == 1)]
-    if len(single) == y.size > 2:
-        problems.note(
-            f"every row has a class of its own: is {quoted(target)} the target? "
-            "(--target)"
-        )
+    odd = "every row has a class of its own" if len(single) == y.size > 2 else ""
+    if not odd and _measured(classes):
+        odd = f"the {len(classes)} classes are numbers with decimals"
+    if odd:
+        problems.note(f"{odd}: is {quoted(target)} the target? (--target)")
     elif single:
         plural = "class has" if len(single) == 1 else "classes have"
         problems.note(f"{len(single)} {plural} a single sample: {listed(single)}")
+
+
+def _measured(classes: tuple[str, ...]) -> bool:
+    """Whether the classes look like the values of a feature."""
+    if len(classes) <= MOST_LEVELS or not all(map(is_number, classes)):
+        return False
+    return not all(float(name).is_integer() for name in classes)
 
 
 def _note_alike(classes: tuple[str, ...], problems: Problems) -> None:

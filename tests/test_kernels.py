@@ -200,6 +200,15 @@ def test_values_that_are_not_finite_are_refused(kernel):
         kernel.gram(X)
 
 
+@pytest.mark.parametrize("exponent", [-310, -200, -100, 90])
+def test_the_smallest_eigenvalue_at_any_scale(exponent):
+    """That of the matrix times its scale, however small: nothing overflows."""
+    B = np.random.default_rng(0).normal(size=(10, 30))
+    K, scale = B @ B.T, 10.0**exponent
+    found = smallest_eigenvalue(Gram(whole=K * scale)) / scale
+    assert found == pytest.approx(np.linalg.eigvalsh(K)[0], rel=1e-9)
+
+
 def test_values_that_the_bounds_could_not_square_are_refused():
     """K of 1e240 is finite; D^4 is not."""
     X = np.array([[1e120, 0.0], [-1e120, 1.0], [0.0, 1.0]])

@@ -8,6 +8,7 @@ Only where there is no such factor, so that K is indefinite, are eigenvalues com
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 import numpy as np
@@ -33,16 +34,21 @@ def smallest_eigenvalue(gram: Gram) -> float:
 
     if gram.factor is not None and gram.factor.shape[1] < gram.m:
         return 0.0
-    K = gram.matrix
-    shift = SHIFT * float(gram.diagonal.max())
+    scale = _power_of_four(float(gram.diagonal.max()))
+    shift = SHIFT * (float(gram.diagonal.max()) / scale)
     if shift > 0.0:
-        shifted = K.copy()
+        shifted = gram.matrix / scale
         shifted[np.diag_indices(gram.m)] += shift
         factor, info = dpotrf(shifted.T, lower=1, clean=0, overwrite_a=1)
         if info == 0:
             top = _largest(lambda v: dpotrs(factor, v, lower=1)[0], gram.m)
-            return 1.0 / top - shift
-    return float(np.linalg.eigvalsh(K)[0])
+            return (1.0 / top - shift) * scale
+    return float(np.linalg.eigvalsh(gram.matrix / scale)[0]) * scale
+
+
+def _power_of_four(value: float) -> float:
+    """Near ``value``: to divide by it keeps every digit, of a Cholesky factor too."""
+    return math.ldexp(1.0, math.frexp(value)[1] // 2 * 2)
 
 
 def is_indefinite(smallest: float, gram: Gram) -> bool:

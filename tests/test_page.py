@@ -146,7 +146,7 @@ def test_the_answer_is_one_sentence_with_its_error() -> None:
     assert errors
     p = errors / m
     spread = 100 * (p * (1 - p) / m) ** 0.5
-    (answer,) = [t for t in Page(render(found)).texts["p"] if "best by loo" in t]
+    (answer,) = [t for t in Page(render(found)).texts["p"] if "best by leave" in t]
     plain = answer.replace("\xa0", " ")
     assert f"{errors} of {m} samples" in plain
     assert f"{100 * p:.1f} % ± {spread:.1f} %" in plain

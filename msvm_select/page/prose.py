@@ -90,8 +90,9 @@ def notes(results: Results) -> list[str]:
 def _standing(results: Results, chosen: Row) -> str:
     """Why this cell: the best by what, or chosen among which others."""
     column = ranking_column(results.rank_by)
-    score = "" if column in ("loo_rate", "loo_errors") else _score(chosen, column)
-    by = f"by {results.rank_by}{score}"
+    by = f"by {results.rank_by}{_score(chosen, column)}"
+    if column in ("loo_rate", "loo_errors"):  # its value is in the next sentence
+        by = "by leave-one-out"
     choice = results.choice
     if choice is None or choice.row is results.best:
         return f"the best {by}"

@@ -251,6 +251,17 @@ def test_extreme_values_of_c(solver, C, three):
         assert s.train_errors == 0
 
 
+@pytest.mark.parametrize("kernel", [Linear(), Rbf(0.3)], ids=repr)
+def test_below_the_first_breakpoint_the_machine_scales_with_c(kernel):
+    """F / C is one matrix, however small C and with it all that decides."""
+    six = PROBLEMS["six"]
+    gram = kernel.gram(six.X[1:])
+    one, other = (
+        trained("exact", Dual(gram, six.y[1:], six.Q, C)).F / C for C in (1e-5, 1e-9)
+    )
+    assert other == pytest.approx(one, abs=1e-5)
+
+
 @pytest.mark.parametrize("seed", [3, 5])
 def test_a_huge_c_does_not_weigh_rounding(seed):
     """Margins of 1 - 1e-16 are no slacks, whatever C they would be multiplied by."""

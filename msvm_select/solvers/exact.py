@@ -39,6 +39,7 @@ NEAR = 0.1  # gain of an arc at which the first cycle steps stop
 EXCHANGE_FROM = 160  # free variables from which a block exchange is tried
 FACE_UP_TO = 1000  # free variables from which the exchange is tried again first
 FINER = 0.05
+ROUNDING = 2e-15  # of a gain near 1
 EXCHANGES = 5  # rounds in which it is tried
 HOPELESS = 2  # systems up to which running away is final
 LONG = 40  # rounds from which it is asked whether the dual still rises
@@ -122,8 +123,13 @@ class Exact(Solver):
         return training
 
     def _done(self, training: Training) -> bool:
-        """Well below the gap that was asked for, so that the biases are sharp too."""
-        return bool(training.gap <= 1e-2 * self.gap and training.cycle <= 1e-8)
+        """Well below the gap that was asked for, so that the biases are sharp too.
+
+        At a small C the outputs are as small, and decide nonetheless.
+        """
+        outputs = training.dual.C * float(training.diagonal.max(initial=0.0))
+        sharp = max(1e-8 * min(1.0, outputs), ROUNDING)
+        return bool(training.gap <= 1e-2 * self.gap and training.cycle <= sharp)
 
 
 def _by_exchange(training: Training) -> bool:

@@ -7,8 +7,10 @@ so that ``w_k = sum_i tau_ik Phi(x_i)`` and ``F = K tau`` are the outputs withou
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,7 +57,8 @@ class Dataset:
 
     ``y`` is empty when the file has no target column (data to predict). ``notes``
     are remarks of the reader that a person should see; ``lines`` says where in the
-    file each sample stands.
+    file each sample stands; ``reading`` holds the options that it was read by, as far
+    as they are not the defaults.
     """
 
     X: Floats
@@ -69,6 +72,7 @@ class Dataset:
     columns: Columns | None = None
     notes: tuple[str, ...] = ()
     lines: Ints | None = None
+    reading: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def m(self) -> int:

@@ -111,6 +111,23 @@ def test_the_line_may_say_how_but_not_what(files: dict[str, Path]) -> None:
         assert f"{option[0]} is given" in refused.stderr
 
 
+def test_the_data_are_read_as_they_were_in_the_sweep(tmp_path: Path) -> None:
+    """What json results tell need not be said again, and may be; the line wins."""
+    table, ranked = tmp_path / "odd.csv", tmp_path / "ranked.json"
+    rows = [f"{i};{'ab'[i % 2]};{i % 2},{i}" for i in range(20)]
+    table.write_text("\n".join(["id;kind;size", *rows]) + "\n")
+    how = ("--target", "kind", "--id-column", 1, "--decimal", "comma")
+    found = run("sweep", table, *how, "--C", 1, "-o", ranked)
+    assert found.exit_code == 0, found.output
+    again = run("loo", table, "--from", ranked, "--format", "json", "-q")
+    assert again.exit_code == 0, again.output
+    typed = run("loo", table, "--from", ranked, *how, "--format", "json", "-q")
+    assert again.stdout == typed.stdout
+    other = run("loo", table, "--from", ranked, "--target", "siz")
+    assert other.exit_code == 3
+    assert "'size'" in other.stderr
+
+
 def test_within_its_gap_a_machine_is_the_same(swept: Results) -> None:
     """The gaps of both allow for it, and no more."""
     row = replace(swept.rows[0], dual_objective=100.0, gap=1e-3)

@@ -262,6 +262,16 @@ def test_below_the_first_breakpoint_the_machine_scales_with_c(kernel):
     assert other == pytest.approx(one, abs=1e-5)
 
 
+@pytest.mark.parametrize("solver", ["qp", "osqp"])
+def test_a_small_c_is_certified_by_the_size_of_its_alpha(solver):
+    """A gap of 3e-9 is no optimum where the whole dual is 1e-7."""
+    six = PROBLEMS["six"]
+    dual = Dual(Linear().gram(six.X[1:]), six.y[1:], six.Q, 1e-9)
+    s = trained(solver, dual)
+    assert s.primal_objective == pytest.approx(s.dual_objective, rel=1e-7)
+    assert s.dual_objective == pytest.approx(trained("exact", dual).dual_objective)
+
+
 @pytest.mark.parametrize("seed", [3, 5])
 def test_a_huge_c_does_not_weigh_rounding(seed):
     """Margins of 1 - 1e-16 are no slacks, whatever C they would be multiplied by."""

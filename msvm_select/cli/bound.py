@@ -68,7 +68,7 @@ def command(
     """
     asked = Asked(options)
     format = chosen_format(asked.settings.format, output, data)
-    reading = chosen_reading(options)
+    reading = chosen_reading(options, asked.cell)
     with Talk(quiet) as talk:
         report = _bounded(read(data, asked.settings, **reading), asked, talk)
     text = report.render(format, explain)

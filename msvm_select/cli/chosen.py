@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import click
 
@@ -53,8 +53,19 @@ def setting_layers(
     return [*below, environment(names), Layer(_said(options, names))]
 
 
+class TellsReading(Protocol):
+    """A file that says how data are read: a config, or earlier results."""
+
+    @property
+    def reading(self) -> Mapping[str, Any]:
+        """The options by name."""
+
+    def where(self, name: str) -> str:
+        """Where it says so, for messages."""
+
+
 def chosen_reading(
-    options: Mapping[str, Any], file: Config | None = None
+    options: Mapping[str, Any], file: TellsReading | None = None
 ) -> dict[str, Any]:
     """How to read the data, as far as anybody has said it."""
     from msvm_select.settings.environment import environment

@@ -54,7 +54,7 @@ def command(data: str, output: str, quiet: bool, **options: Any) -> None:
 
     asked = Asked(options)
     check_model_path(output, data)
-    dataset = read(data, asked.settings, **chosen_reading(options))
+    dataset = read(data, asked.settings, **chosen_reading(options, asked.cell))
     with Talk(quiet) as talk:
         trained = asked.trained(dataset, talk)
     model = model_of(trained, asked.settings.solver)

@@ -55,7 +55,7 @@ def command(
     """
     asked = Asked(options)
     format = chosen_format(asked.settings.format, output, data)
-    reading = chosen_reading(options)
+    reading = chosen_reading(options, asked.cell)
     with Talk(quiet) as talk:
         report = _judged(read(data, asked.settings, **reading), asked, talk)
     _deliver(report, format, every, output)

@@ -48,7 +48,7 @@ def command(data: str, output: str | None, quiet: bool, **options: Any) -> None:
 
     asked = Asked(options)
     format = chosen_format(asked.settings.format, output, data)
-    dataset = read(data, asked.settings, **chosen_reading(options))
+    dataset = read(data, asked.settings, **chosen_reading(options, asked.cell))
     with Talk(quiet) as talk:
         report = margins(asked.trained(dataset, talk), asked.settings)
     text = report.render(format)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
+from typing import Any
 
 import numpy as np
 
@@ -64,6 +65,18 @@ class ReadOptions:
             raise SettingsError(f"--decimal {self.decimal}: point or comma")
 
     @property
+    def said(self) -> dict[str, Any]:
+        """The options that are not at their defaults, by their names."""
+        given = {
+            field.name: value
+            for field in fields(self)
+            if (value := getattr(self, field.name)) != field.default
+        }
+        if not given.pop("header", True):
+            given["no_header"] = True
+        return given
+
+    @property
     def comma(self) -> bool:
         """Whether numbers have decimal commas."""
         return DECIMALS[self.decimal]
@@ -120,7 +133,7 @@ def read_dataset(path: Readable, options: ReadOptions | None = None) -> Dataset:
         check_classes(dataset.y, dataset.classes, target, problems)
     problems.settle()
     note_row_numbers(dataset.X, dataset.features, problems)
-    return replace(dataset, notes=tuple(problems.notes))
+    return replace(dataset, notes=tuple(problems.notes), reading=options.said)
 
 
 def read_features(

@@ -11,6 +11,7 @@ from msvm_select.records import Dataset, Row
 from msvm_select.report import Results
 from msvm_select.report.provenance import data_summary
 from msvm_select.report.terminal import cell_name
+from msvm_select.settings.reading import READING, reading_value
 from msvm_select.suggest import listed
 
 CELL = ("kernel", "C", "gamma", "degree", "coef0", "loss", "solver")
@@ -42,6 +43,22 @@ class CellOfResults:
         told["loss"] = told["loss"] or "l1"
         told |= {name: self.results.settings.get(name) for name in TRAINING}
         return {name: v for name, v in told.items() if v is not None and v != ""}
+
+    @property
+    def reading(self) -> dict[str, Any]:
+        """How the data were read, as far as it was said and the file tells."""
+        told = self.results.data.get("reading")
+        if not isinstance(told, Mapping):
+            return {}
+        return {
+            name: reading_value(name, value, self.path)
+            for name, value in told.items()
+            if name in READING
+        }
+
+    def where(self, name: str) -> str:
+        """Where an option was said, for messages."""
+        return self.path
 
     @property
     def name(self) -> str:

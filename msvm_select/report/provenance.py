@@ -14,8 +14,12 @@ PACKAGES = ("msvm-select", "numpy", "scipy", "numba", "osqp", "qpsolvers")
 
 
 def data_summary(data: Dataset) -> dict[str, Any]:
-    """Name, sizes, features and how many samples each class has."""
+    """Name, sizes, features, how many samples each class has, how it was read."""
     counts = np.bincount(data.y, minlength=data.Q).tolist()
+    reading = {
+        name: list(value) if isinstance(value, tuple) else value
+        for name, value in data.reading.items()
+    }
     return {
         "name": data.name,
         "n_samples": data.m,
@@ -24,6 +28,7 @@ def data_summary(data: Dataset) -> dict[str, Any]:
         "target": data.target,
         "features": list(data.features),
         "classes": dict(zip(data.classes, counts, strict=True)),
+        **({"reading": reading} if reading else {}),
     }
 
 

@@ -213,16 +213,21 @@ def _independent(arcs: Arcs, Q: int) -> Mask:
 
 
 def _shortfall(solution: Solution) -> float:
-    """How far from a certified optimum: the gap, or else an unbalanced flow."""
-    imbalance = solution.flow_imbalance
-    return max(abs(solution.gap), imbalance if imbalance > BALANCED else 0.0)
+    """How far from a certified optimum: the gap, or else an unbalanced flow.
+
+    Both by the size of alpha, where that is below 1: at a small C all is small.
+    """
+    size = min(1.0, solution.sum_alpha) or 1.0
+    imbalance = solution.flow_imbalance / size
+    return max(abs(solution.gap) / size, imbalance if imbalance > BALANCED else 0.0)
 
 
 def verdict(found: Solution, gap: float, work: Work, said: str = "") -> Solution:
     """``found`` with its work, and whether it reached ``gap`` with balanced flow."""
     if _shortfall(found) <= gap:
         return replace(found, work=work)
-    what = f"gap {found.gap:.1e} where {gap:.0e} was asked"
+    size = min(1.0, found.sum_alpha) or 1.0
+    what = f"gap {found.gap:.1e} where {gap * size:.0e} was asked"
     if found.flow_imbalance > BALANCED:
         what += f", flow out of balance by {found.flow_imbalance:.1e}"
     reason = "; ".join(filter(None, [what, said]))

@@ -325,11 +325,12 @@ def test_encodings_that_are_none(encoding: str) -> None:
 
 
 def test_data_that_are_no_file(tmp_path: Path) -> None:
-    """An address, nothing, a folder, an empty device: exit 3 with a reason."""
+    """An address, nothing, a folder, a config, an empty device: exit 3, a reason."""
     for name, part in [
         ("https://example.org/iris.csv", "does not use the network"),
         ("", "no name"),
         (str(tmp_path), "is a folder"),
+        ("configs/iris.toml", "`msvm-select run` takes it"),
         ("/dev/null", "empty"),
         ("-", "empty"),
     ]:

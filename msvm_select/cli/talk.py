@@ -110,7 +110,8 @@ class Talk:
         from msvm_select.sweep.compiling import compiling_note
 
         self.say(
-            f"{event.name}: {event.m} samples, {event.features} features, "
+            f"{event.name}: {event.m} samples, {event.features} "
+            f"feature{'s' * (event.features > 1)}, "
             f"{event.Q} classes; cells: {event.cells} (kernels: "
             f"{event.kernels}, C: {event.Cs})"
             + (f"; loss {event.loss}" if event.loss != "l1" else "")

@@ -74,6 +74,8 @@ def _standard_input() -> BinaryIO:
 def _bytes(name: str, file: Path) -> bytes:
     if not name:
         raise DataError("the data have no name: it is empty text")
+    if name.endswith(".toml"):
+        raise DataError(f"{name} is a config, no data: `msvm-select run` takes it")
     if "://" in name:
         raise DataError(
             f"{name} is an address: this program does not use the network; download "

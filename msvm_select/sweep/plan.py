@@ -95,7 +95,7 @@ class Plan:
     def _lines(self) -> list[tuple[str, str]]:
         settings, data = self.settings, self.data
         n = data.X.shape[1]
-        sizes = f"{data.m} samples, {n} features, {data.Q} classes"
+        sizes = f"{data.m} samples, {n} feature{'s' * (n > 1)}, {data.Q} classes"
         solver = f"{settings.solver}, loss {settings.loss}, jobs {settings.jobs}"
         ranked = f"{', '.join(settings.criteria)}; ranked by {settings.rank_by}"
         peak = f"about {_bytes(self.peak_bytes)} in all"

@@ -67,8 +67,8 @@ def _print_json(document: dict[str, Any]) -> None:
 
 def _show(description: Description) -> None:
     click.echo(
-        f"{description.name}: {description.rows} rows, "
-        f"{description.features} feature{'s' * (description.features > 1)}, {len(description.classes)} classes "
+        f"{description.name}: {description.rows} rows, {description.features} "
+        f"feature{'s' * (description.features > 1)}, {len(description.classes)} classes "
         f"(column {quoted(description.target)})"
     )
     classes = [

@@ -68,8 +68,8 @@ def _print_json(document: dict[str, Any]) -> None:
 def _show(description: Description) -> None:
     click.echo(
         f"{description.name}: {description.rows} rows, {description.features} "
-        f"feature{'s' * (description.features > 1)}, {len(description.classes)} classes "
-        f"(column {quoted(description.target)})"
+        f"feature{'s' * (description.features > 1)}, "
+        f"{len(description.classes)} classes (column {quoted(description.target)})"
     )
     classes = [
         f"{in_a_line(name)} {count}" for name, count in description.classes.items()

@@ -14,9 +14,9 @@ from click.testing import CliRunner
 
 from msvm_select import load_csv, run_sweep
 from msvm_select.cli import cli
-from msvm_select.records import Row
 from msvm_select.report import Results, rank
 from msvm_select.report.edges import edges
+from msvm_select.row import Row
 from msvm_select.settings import Settings, settings_from
 from msvm_select.sweep import Extension, gather, iterate
 from msvm_select.sweep.journal import Journal
@@ -210,6 +210,7 @@ def test_the_command_says_each_round_and_where_it_ended(tmp_path: Path) -> None:
     assert "--extend 1 looks beyond it" in plain.stderr
     wide = CliRunner().invoke(cli, [*line, "--extend", "1"])
     assert "Round 1 of 1: the best C = 0.0078125 is the largest" in wide.stderr
+    assert "--extend 2 looks beyond it" in wide.stderr
     settings = json.loads(out.read_text())["settings"]
     assert settings["extended_from"] == {"C": [2.0**-9, 2.0**-7]}
     assert settings["C"] == [2.0**-9, 2.0**-7, 2.0**-5, 2.0**-3]

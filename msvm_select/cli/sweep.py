@@ -32,8 +32,9 @@ from msvm_select.cli.talk import Talk
 from msvm_select.errors import MsvmError
 
 if TYPE_CHECKING:
-    from msvm_select.records import Dataset, Row
+    from msvm_select.records import Dataset
     from msvm_select.report import Results
+    from msvm_select.row import Row
     from msvm_select.settings import Settings
     from msvm_select.sweep.journal import Journal
     from msvm_select.sweep.progress import Progress
@@ -95,7 +96,7 @@ def perform(
         page.write(samples, outcome.settings, outcome, talk)
     end_if_stopped(outcome, talk, how_to_go_on(journal, data))
     assert outcome.results is not None
-    _warn_of_edges(outcome.results, outcome.settings.extend > 0, talk)
+    _warn_of_edges(outcome.results, settings.extend, talk)
     click.get_current_context().exit(gated_exit_code(outcome.results, vars(settings)))
 
 
@@ -181,14 +182,14 @@ def _conclude(
         talk.say(f"Written: {output}{part}")
 
 
-def _warn_of_edges(results: Results, extended: bool, talk: Talk) -> None:
+def _warn_of_edges(results: Results, rounds: int, talk: Talk) -> None:
     """Or say, where it was asked to be widened, that the best value is within it."""
     from msvm_select.report.edges import edge_notes
 
-    notes = edge_notes(results, extends=True)
+    notes = edge_notes(results, rounds)
     for note in notes:
         talk.say(f"Warning: {note}")
-    if not extended or notes or results.best is None:
+    if not rounds or notes or results.best is None:
         return
     grown = results.settings.get("extended_from", {})
     sizes = [f"{name}: {len(results.settings[name])} values" for name in grown]

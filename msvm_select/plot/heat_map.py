@@ -24,11 +24,11 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 HATCHES = {
-    "ambiguous": "....",
-    "inapplicable": "////",
+    "ambiguous": ".",
+    "inapplicable": "//",
     "none": "",
-    "not_converged": "\\\\\\\\",
-    "failed": "xxxx",
+    "not_converged": "\\\\",
+    "failed": "xx",
 }
 BLANK = "#F0F0F0"  # a cell without a number
 INK = "#707070"  # of its hatching

@@ -6,8 +6,8 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from msvm_select.records import Row
 from msvm_select.report.ranking import Results, ranking_column
+from msvm_select.row import Row
 
 BEYOND = 2  # more values to propose past the edge
 BY_STEPS = ("degree", "coef0")  # whose grids are arithmetic where they could be either
@@ -47,9 +47,9 @@ def edges(results: Results) -> tuple[Edge, ...]:
     return () if best is None else tuple(_edges(results, best))
 
 
-def edge_notes(results: Results, extends: bool = False) -> list[str]:
-    """One remark for each edge; ``extends``: ``--extend`` is an option at hand."""
-    return [_note(edge, extends) for edge in edges(results)]
+def edge_notes(results: Results, rounds: int | None = None) -> list[str]:
+    """One remark for each edge; ``rounds`` of ``--extend``, if it is at hand."""
+    return [_note(edge, rounds) for edge in edges(results)]
 
 
 def _edges(results: Results, best: Row) -> Iterator[Edge]:
@@ -79,11 +79,11 @@ def _named(results: Results, name: str, upward: bool, values: list[float]) -> Ed
     return Edge("sigma", not upward, tuple(sigmas))
 
 
-def _note(edge: Edge, extends: bool) -> str:
+def _note(edge: Edge, rounds: int | None) -> str:
     text = edge.text[0].upper() + edge.text[1:]
     if edge.beyond is None:
         return f"{text}."
-    either = " or --extend 1" if extends else ""
+    either = "" if rounds is None else f" or --extend {rounds + 1}"
     return f"{text}; --{edge.name} {edge.beyond}{either} looks beyond it."
 
 

@@ -8,7 +8,7 @@ so that ``w_k = sum_i tau_ik Phi(x_i)`` and ``F = K tau`` are the outputs withou
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -17,6 +17,8 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+
+TIE = 1e-10  # a margin below is a tie: what is left of it is rounding
 
 
 @dataclass(frozen=True)
@@ -201,138 +203,3 @@ class Work:
     iterations: int = 0
     newton: int = 0
     seconds: float = 0.0
-
-
-ROADS = (
-    "not a support vector",
-    "decided by training margin",
-    "predicted",
-    "repaired",
-    "retrained",
-    "single in its class",
-)
-NOT_A_SV, BY_TRAINING, PREDICTED, REPAIRED, RETRAINED, SINGLE = range(len(ROADS))
-AMBIGUOUS = 1e-7
-TIE = 1e-10  # a margin below is a tie: what is left of it is rounding
-
-
-@dataclass(frozen=True, eq=False)
-class LeftOut:
-    """Every sample judged by the machine trained without it.
-
-    margins (m, Q): h_{y_i} - h_k of that machine, inf at k = y_i; NaN where only the
-    answer is known (an error decided by its training margin). road: index into ROADS;
-    exchanges: active-set changes made; at_top: whether that machine has an alpha = C;
-    unsure: how far the margin may be off, where a machine missed its gap.
-    """
-
-    y: Ints
-    margins: Floats
-    road: Ints
-    exchanges: Ints
-    at_top: NDArray[np.bool_]
-    unsure: Floats | float = 0.0
-
-    @cached_property
-    def margin(self) -> Floats:
-        """min_k of the margins."""
-        return np.asarray(self.margins.min(axis=1))
-
-    @cached_property
-    def wrong(self) -> NDArray[np.bool_]:
-        """Ties are errors, and so is what training already decided."""
-        return np.asarray((self.road == BY_TRAINING) | ~(self.margin > TIE))
-
-    @cached_property
-    def predicted(self) -> Ints:
-        """The class that each machine gives its left-out sample; -1 at a tie."""
-        m = self.y.size
-        first = np.where(np.isnan(self.margins), np.inf, self.margins).argmin(axis=1)
-        smallest = self.margins[np.arange(m), first]
-        tie = (self.margins == smallest[:, None]).sum(axis=1) > 1
-        answer = np.where(smallest > 0.0, self.y, np.where(tie, -1, first))
-        return np.asarray(np.where(np.abs(smallest) <= TIE, -1, answer))
-
-    @property
-    def errors(self) -> int:
-        """How many samples are wrong."""
-        return int(self.wrong.sum())
-
-    @cached_property
-    def in_doubt(self) -> NDArray[np.bool_]:
-        """Which margins lie within 1e-7 of 0 or their own doubt, or are no number.
-
-        But those that training decided: no margin was asked for, and they are certain.
-        """
-        doubt = np.maximum(AMBIGUOUS, self.unsure)
-        asked = self.road != BY_TRAINING
-        return np.asarray(asked & ~(np.abs(self.margin) >= doubt))
-
-    @property
-    def ambiguous(self) -> int:
-        """How many of them there are."""
-        return int(self.in_doubt.sum())
-
-    def count(self, *roads: int) -> int:
-        """How many samples went by one of these roads."""
-        return int(np.isin(self.road, roads).sum())
-
-
-@dataclass(frozen=True)
-class Row:
-    """One cell of the ranked table: the output schema, version 1, in its order.
-
-    None stands for what was not asked for or does not apply. The last columns, EXTRA,
-    are not of the schema: they follow it, and only where they were asked for.
-    """
-
-    rank: int | None = None
-    kernel: str = ""
-    gamma: float | None = None
-    degree: float | None = None
-    coef0: float | None = None
-    C: float = 0.0
-    solver: str = ""
-    status: str = "ok"
-    status_reason: str = ""
-    n_samples: int = 0
-    n_classes: int = 0
-    train_errors: int | None = None
-    n_sv: int | None = None
-    n_bounded: int | None = None
-    separable: bool | None = None
-    dual_objective: float | None = None
-    sum_alpha: float | None = None
-    norm_w: float | None = None
-    gap: float | None = None
-    kkt_violation: float | None = None
-    b_unique: bool | None = None
-    diameter: float | None = None
-    diameter_all: float | None = None
-    loo_errors: int | None = None
-    loo_rate: float | None = None
-    loo_ambiguous: int | None = None
-    loo_retrained: int | None = None
-    radius_margin: float | None = None
-    radius_margin_applicable: bool | None = None
-    K: float | None = None
-    radius_margin_q: float | None = None
-    radius_margin_count: int | None = None
-    guaranteed_risk: float | None = None
-    guaranteed_risk_gamma: float | None = None
-    guaranteed_risk_vacuous: bool | None = None
-    sv_rate: float | None = None
-    compression_bound: float | None = None
-    vc_dimension: float | None = None
-    cv_error: float | None = None
-    holdout_error: float | None = None
-    iterations: int | None = None
-    seconds: float | None = None
-    loss: str | None = None
-    span_rate: float | None = None
-    radius_margin_l1: float | None = None
-
-
-EXTRA = ("loss", "span_rate", "radius_margin_l1")
-COLUMNS = tuple(f.name for f in fields(Row) if f.name not in EXTRA)
-SCHEMA_VERSION = 1

@@ -9,8 +9,9 @@ import numpy as np
 
 from msvm_select import run_sweep
 from msvm_select.page import Report, command_line, judged
-from msvm_select.records import Dataset, Row
+from msvm_select.records import Dataset
 from msvm_select.report import Results, rank
+from msvm_select.row import Row
 from msvm_select.settings import settings_from
 from tests.conftest import PROBLEMS
 

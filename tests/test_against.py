@@ -13,11 +13,11 @@ import pytest
 from click.testing import CliRunner, Result
 
 from msvm_select.cli import cli
-from msvm_select.records import Row
 from msvm_select.report import Results, rank
 from msvm_select.report.against import Against
 from msvm_select.report.formats import render
 from msvm_select.report.moves import rise
+from msvm_select.row import Row
 
 
 def row(C: float, loo_rate: float | None, **columns: Any) -> Row:

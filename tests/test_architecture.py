@@ -9,8 +9,8 @@ from pathlib import Path
 PACKAGE = Path(__file__).parent.parent / "msvm_select"
 PLUG_INS = ("kernels", "machines", "solvers", "criteria")
 BELOW = (
-    *("errors", "suggest", "memory", "lapack", "records"),
-    *("flow", "bias", "solution", "geometry"),
+    *("errors", "suggest", "memory", "lapack", "row", "records"),
+    *("verdicts", "flow", "bias", "solution", "geometry"),
 )
 ORDER = (
     *BELOW,

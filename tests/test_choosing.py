@@ -13,11 +13,11 @@ from click.testing import CliRunner, Result
 from msvm_select import load_csv, run_sweep
 from msvm_select.cli import cli
 from msvm_select.errors import DataError, SettingsError
-from msvm_select.records import Row
 from msvm_select.report import Results, rank, summary, table
 from msvm_select.report.choosing import RULES, chosen, standard_error
 from msvm_select.report.formats import document, render
 from msvm_select.report.reread import read_results
+from msvm_select.row import Row
 from msvm_select.settings import settings_from
 
 IRIS = Path(__file__).parent.parent / "data" / "iris.csv"

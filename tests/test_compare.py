@@ -15,9 +15,9 @@ from click.testing import CliRunner, Result
 from msvm_select.cli import cli
 from msvm_select.cli.compare import with_the_truth
 from msvm_select.criteria import CRITERIA
-from msvm_select.records import Row
 from msvm_select.report import Results, rank
 from msvm_select.report.compare import COLUMNS, Comparison, table
+from msvm_select.row import Row
 from msvm_select.settings import settings_from
 from msvm_select.sweep import gather, iterate
 from msvm_select.sweep.timing import Stopwatch

@@ -16,7 +16,8 @@ from msvm_select.criteria.support_count import SupportCount
 from msvm_select.criteria.train_errors import TrainErrors
 from msvm_select.errors import SettingsError
 from msvm_select.kernels import Linear, Precomputed, Rbf
-from msvm_select.records import COLUMNS, EXTRA, Dataset, Dual, Scaling
+from msvm_select.records import Dataset, Dual, Scaling
+from msvm_select.row import COLUMNS, EXTRA
 from msvm_select.solvers.qp import Qp
 from tests.conftest import PROBLEMS, Problem, blobs
 

@@ -28,9 +28,10 @@ from msvm_select.dataset import load_csv
 from msvm_select.dataset.cells import MISSING
 from msvm_select.errors import DataError, MsvmError, SettingsError
 from msvm_select.model import load_model
-from msvm_select.records import COLUMNS, Dataset
+from msvm_select.records import Dataset
 from msvm_select.report.formats import render
 from msvm_select.report.reread import read_results
+from msvm_select.row import COLUMNS
 from msvm_select.settings import settings_from
 from msvm_select.settings.config import load_config
 

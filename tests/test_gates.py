@@ -11,11 +11,11 @@ from click.testing import CliRunner, Result
 from msvm_select.cli import EXIT_CODES, cli
 from msvm_select.cli.gates import gated_exit_code
 from msvm_select.errors import SettingsError
-from msvm_select.records import Row
 from msvm_select.report import Results, rank
 from msvm_select.report.choosing import chosen
 from msvm_select.report.formats import render
 from msvm_select.report.gates import broken, check_applicable
+from msvm_select.row import Row
 
 IRIS = Path(__file__).parent.parent / "data" / "iris.csv"
 SMALL = ("sweep", IRIS, "--C", "1,10", "--gamma", "0.1", "--criteria")

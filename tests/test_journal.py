@@ -23,7 +23,8 @@ from click.testing import CliRunner, Result
 
 from msvm_select.cli import cli
 from msvm_select.errors import DataError, MsvmError, SettingsError
-from msvm_select.records import Dataset, Row
+from msvm_select.records import Dataset
+from msvm_select.row import Row
 from msvm_select.settings import Settings, settings_from
 from msvm_select.sweep import gather, iterate, run_sweep
 from msvm_select.sweep import journal as journal_module

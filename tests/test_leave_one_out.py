@@ -20,25 +20,21 @@ from msvm_select.kernels import (
     Rbf,
     Sigmoid,
 )
-from msvm_select.records import (
+from msvm_select.records import Dataset, Dual, Floats, Gram, Scaling
+from msvm_select.solution import Solution
+from msvm_select.solvers.base import Solver
+from msvm_select.solvers.exact import Exact
+from msvm_select.solvers.qp import Qp
+from msvm_select.solvers.smo import Smo
+from msvm_select.verdicts import (
     BY_TRAINING,
     NOT_A_SV,
     PREDICTED,
     REPAIRED,
     RETRAINED,
     SINGLE,
-    Dataset,
-    Dual,
-    Floats,
-    Gram,
     LeftOut,
-    Scaling,
 )
-from msvm_select.solution import Solution
-from msvm_select.solvers.base import Solver
-from msvm_select.solvers.exact import Exact
-from msvm_select.solvers.qp import Qp
-from msvm_select.solvers.smo import Smo
 from tests.conftest import Problem, blobs, table, with_duplicates, with_tiny_classes
 
 NEAR = 1e-6  # a margin nearer to 0 may fall to either side

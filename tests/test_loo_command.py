@@ -18,12 +18,13 @@ from msvm_select.cli import cli, talk
 from msvm_select.kernels import Rbf
 from msvm_select.model import train_cell
 from msvm_select.model.left_out import leave_one_out
-from msvm_select.records import ROADS, Row
 from msvm_select.report.formats import FORMATS
 from msvm_select.report.left_out import COLUMNS, LeftOutReport, aligned, in_words
+from msvm_select.row import Row
 from msvm_select.settings import settings_from
 from msvm_select.solvers import SOLVERS
 from msvm_select.sweep.progress import CellDone, CellProgress, CellStarted, Started
+from msvm_select.verdicts import ROADS
 from tests.test_model import Idle
 
 IRIS = Path(__file__).parent.parent / "data" / "iris.csv"

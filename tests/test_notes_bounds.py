@@ -17,8 +17,9 @@ from msvm_select.criteria.compression import (
 from msvm_select.criteria.vc import VcDimension, VcTerms, vc, vc_risk
 from msvm_select.kernels import Linear, Polynomial, Rbf
 from msvm_select.machines.quadratic import Quadratic
-from msvm_select.records import Dataset, Dual, Row, Scaling
+from msvm_select.records import Dataset, Dual, Scaling
 from msvm_select.report import rank
+from msvm_select.row import Row
 from msvm_select.solvers.qp import Qp
 from tests.conftest import Problem
 from tests.test_criteria import Cell, at, cell_of

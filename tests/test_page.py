@@ -25,9 +25,9 @@ from msvm_select.page.curves import settings_of
 from msvm_select.page.heat import Painting
 from msvm_select.page.markup import EMPTY, el, script_data
 from msvm_select.page.shading import SHADES, Scale, colour, ink, luminance
-from msvm_select.records import Row
 from msvm_select.report import Results, rank
 from msvm_select.report.choosing import Choice
+from msvm_select.row import Row
 from msvm_select.settings import settings_from
 from msvm_select.settings.grids import parse_grid
 from msvm_select.solvers import SOLVERS

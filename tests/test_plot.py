@@ -18,13 +18,13 @@ from msvm_select.cli import cli
 from msvm_select.plot import files
 from msvm_select.plot.scales import Scale, label, thinned
 from msvm_select.plot.style import short
-from msvm_select.records import Row
 from msvm_select.report import Results, rank
 from msvm_select.report.choosing import chosen as choose
 from msvm_select.report.curves import curves_of
 from msvm_select.report.formats import render
 from msvm_select.report.heat import heat_map_of
 from msvm_select.report.heat_text import ASCII_SHADES, heat_text
+from msvm_select.row import Row
 from tests.conftest import DATA
 
 pytest.importorskip("matplotlib")

@@ -15,7 +15,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from msvm_select.errors import DataError, MsvmError, SettingsError
-from msvm_select.records import COLUMNS, Row
 from msvm_select.report import Results, rank, summary, table
 from msvm_select.report.edges import edge_notes, extended
 from msvm_select.report.formats import (
@@ -28,6 +27,7 @@ from msvm_select.report.formats import (
     write_whole,
 )
 from msvm_select.report.reread import read_results
+from msvm_select.row import COLUMNS, Row
 from msvm_select.settings.grids import parse_grid
 
 CERTIFIED = {"n_samples": 150, "n_classes": 3, "n_sv": 30, "gap": 1.5e-12}

@@ -17,12 +17,14 @@ from msvm_select.criteria.span import Span, predicted_margins
 from msvm_select.errors import SettingsError
 from msvm_select.kernels import Kernel, Linear, Rbf
 from msvm_select.machines import MACHINES
-from msvm_select.records import COLUMNS, PREDICTED, Dataset, Scaling
+from msvm_select.records import Dataset, Scaling
 from msvm_select.report.formats import document, render
 from msvm_select.report.reread import read_results
+from msvm_select.row import COLUMNS
 from msvm_select.solution import Solution
 from msvm_select.solvers.exact import Exact
 from msvm_select.solvers.qp import Qp
+from msvm_select.verdicts import PREDICTED
 from tests.conftest import DATA, PROBLEMS, Problem, blobs
 
 

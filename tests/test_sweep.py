@@ -15,7 +15,8 @@ from msvm_select.criteria import CRITERIA
 from msvm_select.criteria.base import Cell, Criterion, Score
 from msvm_select.errors import DataError, SettingsError, SolverError
 from msvm_select.kernels.mercer import smallest_eigenvalue
-from msvm_select.records import COLUMNS, Dataset, Dual, Row
+from msvm_select.records import Dataset, Dual
+from msvm_select.row import COLUMNS, Row
 from msvm_select.settings import settings_from
 from msvm_select.solution import Solution
 from msvm_select.solvers import SOLVERS

@@ -15,9 +15,10 @@ from msvm_select.errors import MsvmError, SettingsError
 
 if TYPE_CHECKING:
     from msvm_select.cli.sweep import Outcome
-    from msvm_select.records import Dataset, Row
+    from msvm_select.records import Dataset
     from msvm_select.report import Results
     from msvm_select.report.left_out import LeftOutReport
+    from msvm_select.row import Row
     from msvm_select.settings import Settings
 
 Judged = tuple["LeftOutReport | None", str]

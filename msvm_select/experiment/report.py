@@ -8,10 +8,10 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from msvm_select.experiment.three_gaussians import Experiment, Step
-from msvm_select.records import SCHEMA_VERSION
 from msvm_select.report.left_out import aligned
 from msvm_select.report.plain import LINE_FORMATS, Plain
 from msvm_select.report.provenance import versions
+from msvm_select.row import SCHEMA_VERSION
 
 COLUMNS = (
     *("seed", "C", "guaranteed_risk", "guaranteed_risk_gamma", "vacuous"),

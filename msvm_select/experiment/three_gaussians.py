@@ -21,7 +21,8 @@ from msvm_select.experiment.exact_risk import Classifier, risk
 from msvm_select.generate import three_gaussians
 from msvm_select.kernels import Linear
 from msvm_select.machines.weston_watkins import WestonWatkins
-from msvm_select.records import Dataset, Row, Scaling
+from msvm_select.records import Dataset, Scaling
+from msvm_select.row import Row
 from msvm_select.settings import Settings, settings_from
 from msvm_select.settings.grids import GridLike
 from msvm_select.solution import Solution

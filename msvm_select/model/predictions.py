@@ -20,7 +20,8 @@ from numpy.typing import NDArray
 
 from msvm_select.errors import SettingsError
 from msvm_select.model.model import TIE, Model
-from msvm_select.records import SCHEMA_VERSION, Dataset, Floats
+from msvm_select.records import Dataset, Floats
+from msvm_select.row import SCHEMA_VERSION
 from msvm_select.suggest import listed
 
 PREDICTED = "predicted"

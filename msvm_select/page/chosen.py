@@ -7,8 +7,9 @@ from dataclasses import asdict, fields
 from msvm_select.kernels import KERNELS
 from msvm_select.model import train_cell
 from msvm_select.model.left_out import leave_one_out
-from msvm_select.records import Dataset, Row
+from msvm_select.records import Dataset
 from msvm_select.report.left_out import LeftOutReport
+from msvm_select.row import Row
 from msvm_select.settings import PARAMETERS, Settings, settings_from
 from msvm_select.sweep.progress import Progress, silent
 

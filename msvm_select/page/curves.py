@@ -16,10 +16,10 @@ from msvm_select.page.values import (
     setting_key,
     text,
 )
-from msvm_select.records import Row
 from msvm_select.report.heat import state_of
 from msvm_select.report.labels import label_of
 from msvm_select.report.ranking import Results
+from msvm_select.row import Row
 
 WIDTH, HEIGHT = 320, 178
 LEFT, RIGHT, TOP, BOTTOM = 46, 304, 14, 144

@@ -21,10 +21,10 @@ from msvm_select.page.values import (
     setting_order,
     text,
 )
-from msvm_select.records import Row
 from msvm_select.report.heat import STATES, state_of
 from msvm_select.report.labels import Label, label_of
 from msvm_select.report.ranking import Results
+from msvm_select.row import Row
 
 WIDE, HIGH = 42, 26  # a cell, in pixels of a small screen
 FOOT = 34  # below the cells: the values of C, and its name

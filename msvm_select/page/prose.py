@@ -7,12 +7,12 @@ from collections import Counter
 
 from msvm_select.page.markup import Html, el, joined
 from msvm_select.page.values import SPACE, described, percent, text
-from msvm_select.records import Row
 from msvm_select.report.edges import edge_notes
 from msvm_select.report.labels import label_of
 from msvm_select.report.left_out import LeftOutReport
 from msvm_select.report.ranking import Results, ranking_column
 from msvm_select.report.risk import risk_notes
+from msvm_select.row import Row
 
 MOST = 6  # reasons of failing that are told one by one
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from msvm_select.records import Row
 from msvm_select.report.left_out import LeftOutReport
 from msvm_select.report.ranking import Results
+from msvm_select.row import Row
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,12 +9,12 @@ from typing import Any
 from msvm_select.criteria import CRITERIA
 from msvm_select.page.markup import Html, el
 from msvm_select.page.values import text
-from msvm_select.records import Row
 from msvm_select.report.heat import state_of
 from msvm_select.report.labels import label_of
 from msvm_select.report.left_out import UNDECIDED, LeftOutReport
 from msvm_select.report.plain import finite
 from msvm_select.report.ranking import APPLICABLE, Results
+from msvm_select.row import Row
 
 WORDS = ("kernel", "solver", "status", "status_reason", "loss")
 OF_COLUMN = {kind.column: kind for kind in CRITERIA.values()}

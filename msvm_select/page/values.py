@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from msvm_select.records import Row
 from msvm_select.report.ranking import SCORES, Results, is_filled, ranking_column
+from msvm_select.row import Row
 
 NOTHING = "\N{EN DASH}"
 SPACE = "\N{NO-BREAK SPACE}"  # between what a line must not part

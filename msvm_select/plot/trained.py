@@ -13,7 +13,8 @@ from msvm_select.kernels import Kernel
 from msvm_select.machines import MACHINES
 from msvm_select.memory import refuse_gram
 from msvm_select.model.fitting import tested
-from msvm_select.records import Dataset, Floats, Row, Scaling
+from msvm_select.records import Dataset, Floats, Scaling
+from msvm_select.row import Row
 from msvm_select.settings import PARAMETERS, Settings, default_gamma
 from msvm_select.solution import Solution
 from msvm_select.sweep.chain import make_solver

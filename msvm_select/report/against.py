@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from msvm_select.records import SCHEMA_VERSION, Row
 from msvm_select.report.choosing import CELL
 from msvm_select.report.correlation import kendall
 from msvm_select.report.left_out import aligned
@@ -16,6 +15,7 @@ from msvm_select.report.moves import Pair, by_cell, rise, value_of
 from msvm_select.report.plain import LINE_FORMATS, Plain, finite
 from msvm_select.report.ranking import Results, ranking_column
 from msvm_select.report.terminal import cell_name
+from msvm_select.row import SCHEMA_VERSION, Row
 
 COLUMNS = (
     *(*CELL, "loss", "moved", "rank_before", "rank", "before", "after", "change"),

@@ -19,14 +19,16 @@ from msvm_select.criteria.guaranteed_risk import GuaranteedRiskTerms
 from msvm_select.criteria.radius_margin import RadiusMargin
 from msvm_select.criteria.radius_margin_count import Counted
 from msvm_select.criteria.vc import VcTerms
-from msvm_select.records import SCHEMA_VERSION, Dataset, Floats, LeftOut
+from msvm_select.records import Dataset, Floats
 from msvm_select.report.plain import LINE_FORMATS, Plain, finite
 from msvm_select.report.provenance import data_summary, versions
 from msvm_select.report.terms import Term
 from msvm_select.report.terms_of_errors import left_out_terms, machine_terms
 from msvm_select.report.terms_of_margins import radius_margin_rows
 from msvm_select.report.terms_of_risk import note_rows, risk_rows
+from msvm_select.row import SCHEMA_VERSION
 from msvm_select.solution import Solution
+from msvm_select.verdicts import LeftOut
 
 COLUMNS = ("group", "term", "value", "applies", "note", "formula", "source")
 WIDTH = 88

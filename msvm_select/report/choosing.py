@@ -21,8 +21,8 @@ from typing import Any
 from msvm_select.criteria import CRITERIA
 from msvm_select.criteria.holdout import Holdout
 from msvm_select.errors import SettingsError
-from msvm_select.records import Row
 from msvm_select.report.ranking import Results, ranking_column, roughness
+from msvm_select.row import Row
 from msvm_select.suggest import listed
 
 RULES = {

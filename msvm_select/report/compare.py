@@ -16,11 +16,11 @@ from functools import cached_property
 from typing import Any
 
 from msvm_select.criteria import CRITERIA
-from msvm_select.records import SCHEMA_VERSION, Row
 from msvm_select.report.correlation import kendall
 from msvm_select.report.left_out import aligned
 from msvm_select.report.plain import LINE_FORMATS, Plain, finite
 from msvm_select.report.ranking import APPLICABLE, Results, ranking_column
+from msvm_select.row import SCHEMA_VERSION, Row
 
 TRUTH = "loo"
 CELL = ("kernel", "gamma", "degree", "coef0", "C")

@@ -14,10 +14,10 @@ from functools import cached_property
 
 from msvm_select.errors import DataError, SettingsError
 from msvm_select.kernels import KERNELS
-from msvm_select.records import Row
 from msvm_select.report.choosing import CELL
 from msvm_select.report.labels import Label, label_of
 from msvm_select.report.ranking import APPLICABLE, Results, is_filled, ranking_column
+from msvm_select.row import Row
 
 STATES = {
     "ok": "a value",

@@ -15,19 +15,13 @@ from typing import Any
 
 import numpy as np
 
-from msvm_select.records import (
-    AMBIGUOUS,
-    REPAIRED,
-    ROADS,
-    SCHEMA_VERSION,
-    Dataset,
-    Ints,
-    LeftOut,
-)
+from msvm_select.records import Dataset, Ints
 from msvm_select.report.plain import LINE_FORMATS, Plain, finite
 from msvm_select.report.provenance import data_summary, versions
+from msvm_select.row import SCHEMA_VERSION
 from msvm_select.solution import Solution
 from msvm_select.suggest import in_a_line
+from msvm_select.verdicts import AMBIGUOUS, REPAIRED, ROADS, LeftOut
 
 COLUMNS = (
     *("sample", "line", "id", "class", "predicted", "margin", "road", "steps"),

@@ -13,10 +13,11 @@ from functools import cached_property
 from typing import Any
 
 from msvm_select.geometry.margins import PairMargin, pair_margins
-from msvm_select.records import SCHEMA_VERSION, Dataset, Ints
+from msvm_select.records import Dataset, Ints
 from msvm_select.report.left_out import aligned
 from msvm_select.report.plain import LINE_FORMATS, Plain, finite
 from msvm_select.report.provenance import data_summary, versions
+from msvm_select.row import SCHEMA_VERSION
 from msvm_select.solution import Solution
 
 COLUMNS = (

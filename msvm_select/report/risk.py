@@ -7,8 +7,8 @@ from collections.abc import Iterable
 
 from msvm_select.criteria.guaranteed_risk import FIXED_BEFOREHAND, INDEX
 from msvm_select.kernels import KERNELS
-from msvm_select.records import Row
 from msvm_select.report.ranking import Results, ranking_column
+from msvm_select.row import Row
 
 COLUMN = "guaranteed_risk"
 SELECTS_NOTHING = (

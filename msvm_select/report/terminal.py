@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import io
 
-from msvm_select.records import Row
 from msvm_select.report.ranking import SCORES, Results, is_filled, ranking_column
+from msvm_select.row import Row
 
 MEASURES = ("train_errors", "n_sv", "gap", "n_bounded", "b_unique", "seconds")
 

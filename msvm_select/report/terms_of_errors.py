@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from msvm_select.records import AMBIGUOUS, Floats, LeftOut
+from msvm_select.records import Floats
 from msvm_select.report.terms import Term
 from msvm_select.solution import Solution
+from msvm_select.verdicts import AMBIGUOUS, LeftOut
 
 TRUTH = "exact leave-one-out"
 MACHINE = "the machine"

@@ -25,21 +25,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from msvm_select.flow import ties_all, without
-from msvm_select.records import (
+from msvm_select.records import Floats
+from msvm_select.solution import Solution
+from msvm_select.solvers.cycles import certify
+from msvm_select.solvers.left_out import NEEDS_COLUMN, SETTLED, Table, leave_out
+from msvm_select.solvers.tableau import Tableau, build
+from msvm_select.solvers.workbench import Room, Training
+from msvm_select.verdicts import (
     BY_TRAINING,
     NOT_A_SV,
     PREDICTED,
     REPAIRED,
     RETRAINED,
     SINGLE,
-    Floats,
     LeftOut,
 )
-from msvm_select.solution import Solution
-from msvm_select.solvers.cycles import certify
-from msvm_select.solvers.left_out import NEEDS_COLUMN, SETTLED, Table, leave_out
-from msvm_select.solvers.tableau import Tableau, build
-from msvm_select.solvers.workbench import Room, Training
 
 Ints = NDArray[np.int64]
 Tell = Callable[[int, int], None]

@@ -18,7 +18,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from msvm_select.kernels import Kernel
-from msvm_select.records import Dataset, Floats, Row, Scaling
+from msvm_select.records import Dataset, Floats, Scaling
+from msvm_select.row import Row
 from msvm_select.settings import Settings
 from msvm_select.sweep.chain import Chain
 from msvm_select.sweep.progress import CellStarted, Event

@@ -6,8 +6,8 @@ from collections.abc import Hashable
 from dataclasses import dataclass, field
 
 from msvm_select.kernels import Kernel
-from msvm_select.records import Row
 from msvm_select.report import Results, rank, ranking_column
+from msvm_select.row import Row
 from msvm_select.sweep.forecast import Forecast, UnderWay
 from msvm_select.sweep.progress import (
     CellDone,

@@ -24,9 +24,10 @@ from typing import Any
 
 from msvm_select.errors import DataError, MsvmError, SettingsError
 from msvm_select.kernels import Kernel
-from msvm_select.records import Dataset, Row
+from msvm_select.records import Dataset
 from msvm_select.report.formats import check_writable
 from msvm_select.report.reread import row_from
+from msvm_select.row import Row
 from msvm_select.settings import Settings
 from msvm_select.sweep.header import START, check_header, header_of, version_notes
 

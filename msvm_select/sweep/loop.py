@@ -14,10 +14,11 @@ from typing import Any
 from msvm_select.errors import DataError
 from msvm_select.kernels import Kernel
 from msvm_select.memory import refuse_gram
-from msvm_select.records import Dataset, Row, Scaling
+from msvm_select.records import Dataset, Scaling
 from msvm_select.report import Results, rank
 from msvm_select.report.choosing import chosen
 from msvm_select.report.provenance import data_summary, versions
+from msvm_select.row import Row
 from msvm_select.settings import Settings, default_gamma, settings_from
 from msvm_select.sweep.chain import Chain, make_solver
 from msvm_select.sweep.extend import Extension, grown_from

@@ -13,7 +13,8 @@ from typing import Any
 
 from msvm_select.errors import DataError
 from msvm_select.kernels import Kernel
-from msvm_select.records import SCHEMA_VERSION, Dataset, Scaling
+from msvm_select.records import Dataset, Scaling
+from msvm_select.row import SCHEMA_VERSION
 from msvm_select.settings import Settings, default_gamma
 from msvm_select.sweep.chain import make_solver
 from msvm_select.sweep.compiling import compiling_note

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from msvm_select.kernels import Kernel
-from msvm_select.records import Row
+from msvm_select.row import Row
 
 
 @dataclass(frozen=True)

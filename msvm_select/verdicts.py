@@ -1,0 +1,84 @@
+"""Every sample judged by the machine trained without it, and how that was found."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from msvm_select.records import TIE, Floats, Ints
+
+ROADS = (
+    "not a support vector",
+    "decided by training margin",
+    "predicted",
+    "repaired",
+    "retrained",
+    "single in its class",
+)
+NOT_A_SV, BY_TRAINING, PREDICTED, REPAIRED, RETRAINED, SINGLE = range(len(ROADS))
+AMBIGUOUS = 1e-7
+
+
+@dataclass(frozen=True, eq=False)
+class LeftOut:
+    """Every sample judged by the machine trained without it.
+
+    margins (m, Q): h_{y_i} - h_k of that machine, inf at k = y_i; NaN where only the
+    answer is known (an error decided by its training margin). road: index into ROADS;
+    exchanges: active-set changes made; at_top: whether that machine has an alpha = C;
+    unsure: how far the margin may be off, where a machine missed its gap.
+    """
+
+    y: Ints
+    margins: Floats
+    road: Ints
+    exchanges: Ints
+    at_top: NDArray[np.bool_]
+    unsure: Floats | float = 0.0
+
+    @cached_property
+    def margin(self) -> Floats:
+        """min_k of the margins."""
+        return np.asarray(self.margins.min(axis=1))
+
+    @cached_property
+    def wrong(self) -> NDArray[np.bool_]:
+        """Ties are errors, and so is what training already decided."""
+        return np.asarray((self.road == BY_TRAINING) | ~(self.margin > TIE))
+
+    @cached_property
+    def predicted(self) -> Ints:
+        """The class that each machine gives its left-out sample; -1 at a tie."""
+        m = self.y.size
+        first = np.where(np.isnan(self.margins), np.inf, self.margins).argmin(axis=1)
+        smallest = self.margins[np.arange(m), first]
+        tie = (self.margins == smallest[:, None]).sum(axis=1) > 1
+        answer = np.where(smallest > 0.0, self.y, np.where(tie, -1, first))
+        return np.asarray(np.where(np.abs(smallest) <= TIE, -1, answer))
+
+    @property
+    def errors(self) -> int:
+        """How many samples are wrong."""
+        return int(self.wrong.sum())
+
+    @cached_property
+    def in_doubt(self) -> NDArray[np.bool_]:
+        """Which margins lie within 1e-7 of 0 or their own doubt, or are no number.
+
+        But those that training decided: no margin was asked for, and they are certain.
+        """
+        doubt = np.maximum(AMBIGUOUS, self.unsure)
+        asked = self.road != BY_TRAINING
+        return np.asarray(asked & ~(np.abs(self.margin) >= doubt))
+
+    @property
+    def ambiguous(self) -> int:
+        """How many of them there are."""
+        return int(self.in_doubt.sum())
+
+    def count(self, *roads: int) -> int:
+        """How many samples went by one of these roads."""
+        return int(np.isin(self.road, roads).sum())

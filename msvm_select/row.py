@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 
+Setting = tuple[str, float | None, float | None, float | None]
+PARAMETERS = ("gamma", "degree", "coef0")
+CELL = ("kernel", *PARAMETERS, "C")
+
 
 @dataclass(frozen=True)
 class Row:
@@ -58,6 +62,23 @@ class Row:
     loss: str | None = None
     span_rate: float | None = None
     radius_margin_l1: float | None = None
+
+    @property
+    def setting(self) -> Setting:
+        """The kernel with its parameters, which the cells along C share."""
+        return self.kernel, self.gamma, self.degree, self.coef0
+
+    @property
+    def parameters(self) -> dict[str, float]:
+        """Those that the kernel has, by name, in order."""
+        given = {name: getattr(self, name) for name in PARAMETERS}
+        return {name: value for name, value in given.items() if value is not None}
+
+    @property
+    def cell(self) -> str:
+        """``rbf gamma=0.5 C=8``, for a person."""
+        point = {**self.parameters, "C": self.C}
+        return " ".join([self.kernel, *(f"{k}={v:.6g}" for k, v in point.items())])
 
 
 EXTRA = ("loss", "span_rate", "radius_margin_l1")

@@ -136,11 +136,9 @@ class Talk:
             self.say(f"Note: {note}.")
 
     def _tested(self, event: GramTested) -> None:
-        from msvm_select.sweep.progress import described
-
         word = ", indefinite" if event.indefinite else ""
         self.say(
-            f"{described(event.kernel)}: smallest eigenvalue of the Gram matrix "
+            f"{event.kernel}: smallest eigenvalue of the Gram matrix "
             f"{event.smallest_eigenvalue:.3g}{word}"
         )
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from msvm_select.errors import KernelError, SettingsError
 from msvm_select.records import Gram
+from msvm_select.row import PARAMETERS, Setting
 
 Floats = NDArray[np.float64]
 
@@ -79,3 +80,14 @@ class Kernel(ABC):
     def parameters(self) -> dict[str, float]:
         """The parameters by name, in order."""
         return {f.name: getattr(self, f.name) for f in fields(self)}
+
+    @property
+    def setting(self) -> Setting:
+        """As the rows of its cells have it."""
+        gamma, degree, coef0 = map(self.parameters.get, PARAMETERS)
+        return self.name, gamma, degree, coef0
+
+    def __str__(self) -> str:
+        """``rbf gamma=0.5``, for a person."""
+        values = (f"{name}={value:.6g}" for name, value in self.parameters.items())
+        return " ".join([self.name, *values])

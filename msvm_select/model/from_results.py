@@ -10,12 +10,11 @@ from msvm_select.errors import DataError, SettingsError
 from msvm_select.records import Dataset
 from msvm_select.report import Results
 from msvm_select.report.provenance import data_summary
-from msvm_select.report.terminal import cell_name
-from msvm_select.row import Row
+from msvm_select.row import CELL, Row
 from msvm_select.settings.reading import READING, reading_value
 from msvm_select.suggest import listed
 
-CELL = ("kernel", "C", "gamma", "degree", "coef0", "loss", "solver")
+TOLD = (*CELL, "loss", "solver")
 TRAINING = ("scale", "gap", "qp_backend", "allow_indefinite")
 WORDS = {
     "n_samples": "samples",
@@ -40,7 +39,7 @@ class CellOfResults:
     @property
     def values(self) -> dict[str, Any]:
         """The settings that the file tells of the cell, by name."""
-        told = {name: getattr(self.row, name) for name in CELL}
+        told = {name: getattr(self.row, name) for name in TOLD}
         told["loss"] = told["loss"] or "l1"
         told |= {name: self.results.settings.get(name) for name in TRAINING}
         return {name: v for name, v in told.items() if v is not None and v != ""}
@@ -69,7 +68,7 @@ class CellOfResults:
         if choice is not None and choice.row.rank == self.row.rank:
             rule = f" (chosen by {choice.rule})" if choice.rule != "best" else ""
         rank = "" if self.row.rank is None else f", rank {self.row.rank}"
-        return f"{self.path}{rank}: {cell_name(self.row)}{rule}"
+        return f"{self.path}{rank}: {self.row.cell}{rule}"
 
     def check_data(self, data: Dataset) -> None:
         """Refuse data that the results are not of, with all that differs."""

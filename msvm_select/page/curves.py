@@ -9,17 +9,15 @@ from dataclasses import dataclass
 from msvm_select.page.markup import Html, el, joined
 from msvm_select.page.shading import Scale
 from msvm_select.page.values import (
-    PARAMETERS,
     brief,
     compact,
     scores,
-    setting_key,
     text,
 )
 from msvm_select.report.heat import state_of
 from msvm_select.report.labels import label_of
 from msvm_select.report.ranking import Results
-from msvm_select.row import Row
+from msvm_select.row import Row, Setting
 
 WIDTH, HEIGHT = 320, 178
 LEFT, RIGHT, TOP, BOTTOM = 46, 304, 14, 144
@@ -27,7 +25,6 @@ TICKS = 5
 MOST = 7  # values of C below the axis
 WIDE = 100.0  # largest / smallest beyond which an axis is logarithmic
 SHOWN = ("ok", "ambiguous", "inapplicable")
-Key = tuple[str, float | None, float | None, float | None]
 
 
 @dataclass(frozen=True)
@@ -62,21 +59,20 @@ def round_step(step: float) -> float:
     return next(n * power for n in (1.0, 2.0, 5.0, 10.0) if n * power >= step * 0.999)
 
 
-def settings_of(results: Results) -> dict[Key, list[Row]]:
+def settings_of(results: Results) -> dict[Setting, list[Row]]:
     """The rows of each kernel setting, C ascending: the chosen one, then by rank."""
-    found: dict[Key, list[Row]] = {}
+    found: dict[Setting, list[Row]] = {}
     chosen = results.chosen
     if chosen is not None:
-        found[setting_key(chosen)] = []
+        found[chosen.setting] = []
     for row in results.rows:
-        found.setdefault(setting_key(row), []).append(row)
+        found.setdefault(row.setting, []).append(row)
     return {key: sorted(rows, key=lambda row: row.C) for key, rows in found.items()}
 
 
 def named(row: Row) -> str:
     """A kernel setting in a list to choose from."""
-    given = [p for p in PARAMETERS if getattr(row, p) is not None]
-    return ", ".join([row.kernel, *(f"{p} = {text(row, p)}" for p in given)])
+    return ", ".join([row.kernel, *(f"{p} = {text(row, p)}" for p in row.parameters)])
 
 
 def curves(results: Results, chosen: Row | None) -> Html:

@@ -14,7 +14,6 @@ from typing import Any
 from msvm_select.page.markup import Html, el, joined
 from msvm_select.page.shading import SHADES, Scale
 from msvm_select.page.values import (
-    PARAMETERS,
     brief,
     compact,
     scores,
@@ -24,7 +23,7 @@ from msvm_select.page.values import (
 from msvm_select.report.heat import STATES, state_of
 from msvm_select.report.labels import Label, label_of
 from msvm_select.report.ranking import Results
-from msvm_select.row import Row
+from msvm_select.row import PARAMETERS, Row
 
 WIDE, HIGH = 42, 26  # a cell, in pixels of a small screen
 FOOT = 34  # below the cells: the values of C, and its name

@@ -6,11 +6,10 @@ import re
 from collections.abc import Sequence
 
 from msvm_select.report.ranking import SCORES, Results, is_filled, ranking_column
-from msvm_select.row import Row
+from msvm_select.row import CELL, PARAMETERS, Row
 
 NOTHING = "\N{EN DASH}"
 SPACE = "\N{NO-BREAK SPACE}"  # between what a line must not part
-PARAMETERS = ("gamma", "degree", "coef0")
 CERTIFICATE = ("n_sv", "gap", "b_unique")
 
 
@@ -25,7 +24,7 @@ def text(row: Row, column: str) -> str:
         return str(value)
     if column in ("gap", "kkt_violation", "seconds"):
         return f"{value:.1g}"
-    return f"{value:.{6 if column in ('C', *PARAMETERS) else 4}g}"
+    return f"{value:.{6 if column in CELL else 4}g}"
 
 
 def compact(value: float, digits: int) -> str:
@@ -47,15 +46,10 @@ def percent(share: float) -> str:
 
 def described(row: Row) -> str:
     """The whole cell in words: ``rbf with gamma = 0.5 and C = 8``."""
-    given = [name for name in PARAMETERS if getattr(row, name) is not None]
+    given = row.parameters
     parts = [f"{name}{SPACE}={SPACE}{text(row, name)}" for name in (*given, "C")]
     together = ", ".join(parts[:-1])
     return f"{row.kernel} with {together}{' and ' if given else ''}{parts[-1]}"
-
-
-def setting_key(row: Row) -> tuple[str, float | None, float | None, float | None]:
-    """What tells two kernel settings apart."""
-    return row.kernel, row.gamma, row.degree, row.coef0
 
 
 def setting_order(row: Row) -> tuple[float, ...]:

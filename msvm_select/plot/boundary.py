@@ -38,9 +38,7 @@ def boundary(
     model = plane.model
     axes.set_xlabel(short(model.columns.features[0], 60))
     axes.set_ylabel(short(model.columns.features[1], 60))
-    point = {**model.kernel.parameters, "C": model.C}
-    told = " ".join(f"{name}={value:.6g}" for name, value in point.items())
-    axes.set_title(f"{short(model.training.data)}: {model.kernel.name} {told}")
+    axes.set_title(f"{short(model.training.data)}: {model.kernel} C={model.C:.6g}")
     axes.legend(
         loc="upper left", bbox_to_anchor=(1.0, 1.0), alignment="left", markerscale=1.2
     )

@@ -23,7 +23,6 @@ from msvm_select.sweep.progress import (
     CellStarted,
     Progress,
     Started,
-    described,
     silent,
 )
 
@@ -63,7 +62,7 @@ def paths_of(
     """
     lines, open_Cs, told = [], [], ""
     for kernel, solution in _along_C(data, settings, progress):
-        told = described(kernel)
+        told = str(kernel)
         lines.append(_quantity(solution, of))
         if not solution.converged:
             open_Cs.append(solution.dual.weight)

@@ -8,14 +8,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from msvm_select.report.choosing import CELL
 from msvm_select.report.correlation import kendall
 from msvm_select.report.left_out import aligned
 from msvm_select.report.moves import Pair, by_cell, rise, value_of
 from msvm_select.report.plain import LINE_FORMATS, Plain, finite
 from msvm_select.report.ranking import Results, ranking_column
-from msvm_select.report.terminal import cell_name
-from msvm_select.row import SCHEMA_VERSION, Row
+from msvm_select.row import CELL, SCHEMA_VERSION, Row
 
 COLUMNS = (
     *(*CELL, "loss", "moved", "rank_before", "rank", "before", "after", "change"),
@@ -97,7 +95,7 @@ class Against:
         more = f", which is more than {tolerance:.6g}" if tolerance else ""
         return (
             f"{self.column} {value_of(after, self.column):.6g} of the best cell "
-            f"({cell_name(after)}) is {change:.6g} above the {old:.6g} of before{more}"
+            f"({after.cell}) is {change:.6g} above the {old:.6g} of before{more}"
         )
 
     def render(self, format: str, top: int | None = None) -> str:
@@ -178,7 +176,7 @@ def _cell(row: Row | None, column: str) -> dict[str, Plain] | None:
 
 def _told(results: Results, column: str) -> str:
     best = results.best
-    return f"{cell_name(best)} ({getattr(best, column):.4g})" if best else "none"
+    return f"{best.cell} ({getattr(best, column):.4g})" if best else "none"
 
 
 def _shown(value: Plain, column: str) -> str:

@@ -22,7 +22,7 @@ from msvm_select.criteria import CRITERIA
 from msvm_select.criteria.holdout import Holdout
 from msvm_select.errors import SettingsError
 from msvm_select.report.ranking import Results, ranking_column, roughness
-from msvm_select.row import Row
+from msvm_select.row import CELL, Row
 from msvm_select.suggest import listed
 
 RULES = {
@@ -30,7 +30,6 @@ RULES = {
     "1se": "the simplest within one standard error of the best",
     "simplest": "the simplest of those that tie with the best",
 }
-CELL = ("kernel", "gamma", "degree", "coef0", "C")
 RATES = ("loo_rate", "cv_error", "holdout_error", "span_rate")  # shares of samples
 
 

@@ -20,10 +20,9 @@ from msvm_select.report.correlation import kendall
 from msvm_select.report.left_out import aligned
 from msvm_select.report.plain import LINE_FORMATS, Plain, finite
 from msvm_select.report.ranking import APPLICABLE, Results, ranking_column
-from msvm_select.row import SCHEMA_VERSION, Row
+from msvm_select.row import CELL, SCHEMA_VERSION, Row
 
 TRUTH = "loo"
-CELL = ("kernel", "gamma", "degree", "coef0", "C")
 COLUMNS = (
     *("criterion", "kind", *CELL, "score", "loo_rate", "regret", "kendall"),
     *("cells", "applies", "seconds", "share"),

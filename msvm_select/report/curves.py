@@ -83,7 +83,7 @@ def curves_of(
     first = chosen if chosen in fitting else fitting[0]
     rows: dict[float, Row] = {}
     for row in fitting:
-        if _key(row) == _key(first):
+        if row.setting == first.setting:
             rows.setdefault(row.C, row)
     along = [rows[C] for C in sorted(rows)]
     sound = state_of(first, ranking_column(by)) in ("ok", "ambiguous")
@@ -99,10 +99,6 @@ def curves_of(
         band=tuple(_band(row) for row in along),
         chosen=first.C if sound else None,
     )
-
-
-def _key(row: Row) -> tuple[str, float | None, float | None, float | None]:
-    return row.kernel, row.gamma, row.degree, row.coef0
 
 
 def _fits(row: Row, setting: Mapping[str, str | float]) -> bool:

@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from msvm_select.criteria import CRITERIA
 from msvm_select.errors import SettingsError
 from msvm_select.report.ranking import APPLICABLE, Results, ranking_column
-from msvm_select.report.terminal import cell_name
 from msvm_select.row import Row
 from msvm_select.suggest import listed
 
@@ -82,7 +81,7 @@ def _inapplicable(results: Results, row: Row | None) -> str | None:
 def _which(results: Results, row: Row) -> str:
     rule = "best" if results.choice is None else results.choice.rule
     word = "best" if rule == "best" else "chosen"
-    return f"the {word} cell ({cell_name(row)})"
+    return f"the {word} cell ({row.cell})"
 
 
 def _open(results: Results) -> str | None:
@@ -98,6 +97,6 @@ def _open(results: Results) -> str | None:
 
 def _names(rows: list[Row]) -> Iterator[str]:
     for row in rows[:NAMED]:
-        yield f"{cell_name(row)} ({row.status})"
+        yield f"{row.cell} ({row.status})"
     if len(rows) > NAMED:
         yield f"{len(rows) - NAMED} more"

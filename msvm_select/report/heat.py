@@ -14,10 +14,9 @@ from functools import cached_property
 
 from msvm_select.errors import DataError, SettingsError
 from msvm_select.kernels import KERNELS
-from msvm_select.report.choosing import CELL
 from msvm_select.report.labels import Label, label_of
 from msvm_select.report.ranking import APPLICABLE, Results, is_filled, ranking_column
-from msvm_select.row import Row
+from msvm_select.row import CELL, Row
 
 STATES = {
     "ok": "a value",
@@ -142,11 +141,9 @@ def default_criterion(results: Results) -> str:
 
 def parameters_of(row: Row, sigma: bool = False) -> dict[str, float]:
     """The kernel's parameters by name, in order; ``sigma``: in the place of gamma."""
-    given = {name: getattr(row, name) for name in ("gamma", "degree", "coef0")}
-    found = {name: float(v) for name, v in given.items() if v is not None}
-    if sigma and row.kernel == "rbf" and "gamma" in found:
-        return {"sigma": 1.0 / math.sqrt(2.0 * found["gamma"])}
-    return found
+    if sigma and row.kernel == "rbf" and row.gamma is not None:
+        return {"sigma": 1.0 / math.sqrt(2.0 * row.gamma)}
+    return row.parameters
 
 
 def described_row(row: Row, sigma: bool = False, C: bool = True) -> str:

@@ -11,10 +11,9 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from msvm_select.report.choosing import CELL
 from msvm_select.report.plain import Plain, finite
 from msvm_select.report.ranking import Results
-from msvm_select.row import Row
+from msvm_select.row import CELL, Row
 
 NOISE = 1e-6
 DIGITS = 12  # in which the parameters of a cell must agree

@@ -146,10 +146,8 @@ def roughness(row: Row) -> tuple[float, ...]:
     """The kernel's own order, smooth first; one that is not known here comes last."""
     if row.kernel not in KERNELS:
         return (math.inf,)
-    given = {"gamma": row.gamma, "degree": row.degree, "coef0": row.coef0}
-    known = {name: value for name, value in given.items() if value is not None}
     try:
-        return KERNELS[row.kernel](**known).roughness
+        return KERNELS[row.kernel](**row.parameters).roughness
     except (TypeError, SettingsError):
         return (math.inf,)
 

@@ -54,9 +54,7 @@ def _theorem(results: Results, row: Row) -> int:
     """3 where the feature space has a finite dimension, else 2."""
     if results.settings.get("dimension") is not None:
         return 3
-    kind = KERNELS[row.kernel]
-    given = {"gamma": row.gamma, "degree": row.degree, "coef0": row.coef0}
-    kernel = kind(**{name: v for name, v in given.items() if v is not None})
+    kernel = KERNELS[row.kernel](**row.parameters)
     return 2 if kernel.dimension(1) is None else 3
 
 
@@ -65,9 +63,7 @@ def _rises(rows: Iterable[Row], best: Row) -> bool:
     values = [
         row.guaranteed_risk
         for row in sorted(rows, key=lambda row: row.C)
-        if (row.kernel, row.gamma, row.degree, row.coef0)
-        == (best.kernel, best.gamma, best.degree, best.coef0)
-        and row.guaranteed_risk is not None
+        if row.setting == best.setting and row.guaranteed_risk is not None
     ]
     pairs = zip(values, values[1:], strict=False)
     return len(values) > 1 and all(lower <= upper for lower, upper in pairs)

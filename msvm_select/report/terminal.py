@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 
 from msvm_select.report.ranking import SCORES, Results, is_filled, ranking_column
-from msvm_select.row import Row
+from msvm_select.row import CELL, PARAMETERS, Row
 
 MEASURES = ("train_errors", "n_sv", "gap", "n_bounded", "b_unique", "seconds")
 
@@ -29,19 +29,9 @@ def summary(results: Results) -> str:
     return f"{line}\nChosen by {choice.rule}: {found}; {_reason(results)}"
 
 
-def cell_name(row: Row) -> str:
-    """``rbf gamma=0.5 C=8``, for a person."""
-    where = [
-        f"{c}={_shown(row, c)}"
-        for c in ("gamma", "degree", "coef0", "C")
-        if getattr(row, c) is not None
-    ]
-    return " ".join([row.kernel, *where])
-
-
 def _scored(results: Results, row: Row) -> str:
     column = ranking_column(results.rank_by)
-    return f"{cell_name(row)} ({column} = {_shown(row, column)})"
+    return f"{row.cell} ({column} = {_shown(row, column)})"
 
 
 def _reason(results: Results) -> str:
@@ -93,7 +83,7 @@ def _fitting(results: Results, width: int) -> list[str]:
     rows = results.rows
     score = ranking_column(results.rank_by)
     several = len({row.kernel for row in rows}) > 1
-    parameters = [c for c in ("gamma", "degree", "coef0") if is_filled(rows, c)]
+    parameters = [c for c in PARAMETERS if is_filled(rows, c)]
     where = ["rank", *(["kernel"] if several else []), *parameters, "C"]
     troubled = ["status"] if results.count("ok") < len(rows) else []
     wanted = [*where, score, *troubled, "train_errors", *SCORES, *MEASURES]
@@ -124,7 +114,7 @@ def _shown(row: Row, column: str, marked: bool = False) -> str:
         return str(value)
     if column in ("gap", "kkt_violation"):
         return f"{value:.0e}"
-    digits = 6 if column in ("gamma", "degree", "coef0", "C") else 4
+    digits = 6 if column in CELL else 4
     return f"{value:.{digits}g}"
 
 
@@ -147,7 +137,7 @@ def _legend(results: Results) -> str:
         tied = f"; {choice.tied} cells tie" if choice and choice.tied > 1 else ""
         return f"* best by {results.rank_by} (kernel {kernels}){tied}"
     shown = any(row.rank == choice.row.rank for row in results.rows)
-    which = "" if shown else f", not shown: {cell_name(choice.row)}"
+    which = "" if shown else f", not shown: {choice.row.cell}"
     return (
         f"* chosen by {choice.rule} of the ranking by {results.rank_by} (kernel "
         f"{kernels}){which}"

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Hashable
 from dataclasses import dataclass, field
 
-from msvm_select.kernels import Kernel
 from msvm_select.report import Results, rank, ranking_column
 from msvm_select.row import Row
 from msvm_select.sweep.forecast import Forecast, UnderWay
@@ -17,8 +16,6 @@ from msvm_select.sweep.progress import (
     GramTested,
     Started,
     Widened,
-    described,
-    described_cell,
 )
 
 LONG = 2.0  # seconds after which a cell tells how far it is
@@ -56,7 +53,7 @@ class Facts:
     @property
     def best_cell(self) -> str:
         """Where the best is."""
-        return "" if self.best is None else described_cell(self.best)
+        return "" if self.best is None else self.best.cell
 
 
 @dataclass(eq=False)
@@ -103,13 +100,13 @@ class Headway:
             case Widened():
                 self._widened(event)
             case GramTested(kernel, _, _, seconds):
-                self.forecast.began(_chain(kernel), seconds)
+                self.forecast.began(kernel.setting, seconds)
             case CellStarted(kernel, C):
-                self.working.pop(_chain(kernel), None)  # so that the latest is last
-                text = f"{described(kernel)} C={C:.6g}"
-                self.working[_chain(kernel)] = Working(text, now)
+                self.working.pop(kernel.setting, None)  # so that the latest is last
+                text = f"{kernel} C={C:.6g}"
+                self.working[kernel.setting] = Working(text, now)
             case CellProgress(kernel):
-                if (work := self.working.get(_chain(kernel))) is not None:
+                if (work := self.working.get(kernel.setting)) is not None:
                     work.tell(event, now)
             case CellDone(row, resumed):
                 self._finished(row, resumed, now)
@@ -145,18 +142,12 @@ class Headway:
 
     def _finished(self, row: Row, resumed: bool, now: float) -> None:
         self.done += 1
-        chain = row.kernel, row.gamma, row.degree, row.coef0
-        work = self.working.pop(chain, None)
+        work = self.working.pop(row.setting, None)
         if resumed:
-            self.forecast.done(chain)
+            self.forecast.done(row.setting)
         else:
-            self.forecast.done(chain, now - work.since if work else 0.0)
+            seconds = now - work.since if work else 0.0
+            self.forecast.done(row.setting, seconds)
         if self.rank_by:
             rows = [old for old in (self.best, row) if old is not None]
             self.best = Results(rank(rows, self.rank_by), self.rank_by).best
-
-
-def _chain(kernel: Kernel) -> Hashable:
-    """The kernel setting as its rows have it."""
-    parameters = kernel.parameters
-    return (kernel.name, *map(parameters.get, ("gamma", "degree", "coef0")))

@@ -27,13 +27,12 @@ from msvm_select.kernels import Kernel
 from msvm_select.records import Dataset
 from msvm_select.report.formats import check_writable
 from msvm_select.report.reread import row_from
-from msvm_select.row import Row
+from msvm_select.row import Row, Setting
 from msvm_select.settings import Settings
 from msvm_select.sweep.header import START, check_header, header_of, version_notes
 
 EVERY = 1.0  # seconds between two calls that see the lines safely onto the disk
 NOT_FINITE = ("nan", "inf", "-inf")
-Point = tuple[str, float | None, float | None, float | None]
 
 
 class Journal:
@@ -53,7 +52,7 @@ class Journal:
                 f"{path} is there already: --resume goes on from it; to begin anew, "
                 "delete it or name another file."
             )
-        self.rows: dict[tuple[Point, float], Row] = {}
+        self.rows: dict[tuple[Setting, float], Row] = {}
         self.notes: tuple[str, ...] = ()
         self._file: FileIO | None = None
         self._synced = time.monotonic()
@@ -112,9 +111,8 @@ class Journal:
 
     def known(self, kernel: Kernel, Cs: tuple[float, ...]) -> dict[float, Row]:
         """The rows of a kernel setting that are there already, by C."""
-        gamma, degree, coef0 = map(kernel.parameters.get, ("gamma", "degree", "coef0"))
-        point = kernel.name, gamma, degree, coef0
-        return {C: self.rows[point, C] for C in Cs if (point, C) in self.rows}
+        at = kernel.setting
+        return {C: self.rows[at, C] for C in Cs if (at, C) in self.rows}
 
     def add(self, row: Row) -> None:
         """Write a finished cell down."""
@@ -145,8 +143,7 @@ class Journal:
         check_header(str(self.path), there, header)
         for number, line in enumerate(lines, 2):
             row = _restored(f"{self.path}, line {number}", self._parsed(number, line))
-            point = row.kernel, row.gamma, row.degree, row.coef0
-            self.rows[point, row.C] = row
+            self.rows[row.setting, row.C] = row
         count = f"{len(self.rows)} finished cell{'s' if len(self.rows) != 1 else ''}"
         self.notes = (f"{self.path} has {count}", *version_notes(there, header))
 

@@ -111,18 +111,5 @@ Event = (
 Progress = Callable[[Event], None]
 
 
-def described(kernel: Kernel) -> str:
-    """``rbf gamma=0.5``, for a person."""
-    parts = [f"{name}={value:.6g}" for name, value in kernel.parameters.items()]
-    return " ".join([kernel.name, *parts])
-
-
-def described_cell(row: Row) -> str:
-    """``rbf gamma=0.5 C=8``, for a person."""
-    values = [(name, getattr(row, name)) for name in ("gamma", "degree", "coef0", "C")]
-    parts = [f"{name}={value:.6g}" for name, value in values if value is not None]
-    return " ".join([row.kernel, *parts])
-
-
 def silent(event: Event) -> None:
     """Listen to nothing."""

@@ -7,23 +7,22 @@ from dataclasses import dataclass
 import numpy as np
 
 from msvm_select.criteria.base import Cell
-from msvm_select.errors import DataError, KernelError, SettingsError
+from msvm_select.errors import KernelError, SettingsError
 from msvm_select.kernels import Kernel, is_indefinite, smallest_eigenvalue
 from msvm_select.kernels.mercer import INDEFINITE
 from msvm_select.machines import MACHINES
-from msvm_select.memory import refuse_gram
 from msvm_select.model.model import Certificate, Model, Training
-from msvm_select.records import Columns, Dataset, Gram, Scaling
+from msvm_select.records import Columns, Dataset, Gram
 from msvm_select.report.provenance import versions
-from msvm_select.settings import PARAMETERS, Settings, default_gamma, settings_from
+from msvm_select.settings import PARAMETERS, Settings, settings_from
 from msvm_select.settings.grids import GridLike
 from msvm_select.sweep.chain import make_solver
+from msvm_select.sweep.prepared import prepared
 from msvm_select.sweep.progress import (
     CellProgress,
     CellStarted,
     GramTested,
     Progress,
-    Started,
     silent,
 )
 
@@ -97,28 +96,22 @@ def train_cell(
 ) -> Trained:
     """The only cell that ``settings`` have, trained, ready for any criterion."""
     _check_single(settings)
-    if np.unique(data.y).size < 2:
-        raise DataError(f"{data.name} has no two classes to tell apart.")
-    scaling = Scaling.fit(data.X, settings.scale)
-    X = scaling.apply(data.X)
-    (kernel,) = settings.kernels(default_gamma(X))
-    solver = make_solver(settings)
-    m, n = data.X.shape
-    refuse_gram(data.name, m, int(kernel.name != "linear"))
-    how = (settings.solver, settings.loss)
-    progress(Started(data.name, m, n, data.Q, 1, 1, *how))
-    gram = kernel.gram(X)
+    ready = prepared(data, settings)
+    (kernel,) = ready.kernels
+    ready.check_memory()
+    progress(ready.started())
+    gram = kernel.gram(ready.X)
     smallest = tested(kernel, gram, settings.allow_indefinite, progress)
     C = settings.C[0]
     progress(CellStarted(kernel, C))
-    machine = MACHINES[settings.loss]()
+    solver, machine = make_solver(settings), MACHINES[settings.loss]()
     solution = solver.solve(machine.dual(gram, data.y, data.Q, C))
 
     def tell(done: int, of: int) -> None:
         progress(CellProgress(kernel, C, done, of))
 
     cell = Cell(
-        data, scaling, kernel, solver, solution,
+        data, ready.scaling, kernel, solver, solution,
         settings.jobs, tell, settings.constants, machine.dual,
         not is_indefinite(smallest, gram),
     )  # fmt: skip

@@ -8,21 +8,20 @@ from typing import Any
 
 import numpy as np
 
-from msvm_select.errors import DataError, SettingsError
+from msvm_select.errors import SettingsError
 from msvm_select.kernels import Kernel
 from msvm_select.machines import MACHINES
-from msvm_select.memory import refuse_gram
 from msvm_select.model.fitting import tested
-from msvm_select.records import Dataset, Floats, Scaling
+from msvm_select.records import Dataset, Floats
 from msvm_select.row import Row
-from msvm_select.settings import PARAMETERS, Settings, default_gamma
+from msvm_select.settings import PARAMETERS, Settings
 from msvm_select.solution import Solution
 from msvm_select.sweep.chain import make_solver
+from msvm_select.sweep.prepared import prepared
 from msvm_select.sweep.progress import (
     CellDone,
     CellStarted,
     Progress,
-    Started,
     silent,
 )
 
@@ -85,22 +84,17 @@ def paths_of(
 def _along_C(
     data: Dataset, settings: Settings, progress: Progress
 ) -> Iterator[tuple[Kernel, Solution]]:
-    if data.y.size == 0 or np.unique(data.y).size < 2:
-        raise DataError(f"{data.name} has no two classes to tell apart.")
-    X = Scaling.fit(data.X, settings.scale).apply(data.X)
-    kernels = settings.kernels(default_gamma(X))
-    if len(kernels) > 1:
+    ready = prepared(data, settings)
+    if (count := len(ready.kernels)) > 1:
         raise SettingsError(
-            f"Paths are those of one kernel setting, and there are {len(kernels)}: "
+            f"Paths are those of one kernel setting, and there are {count}: "
             f"give one --kernel, and one value of each of {', '.join(PARAMETERS)}."
         )
-    (kernel,) = kernels
+    (kernel,) = ready.kernels
+    ready.check_memory()
+    progress(ready.started())
     solver, machine = make_solver(settings), MACHINES[settings.loss]()
-    how = (settings.solver, settings.loss)
-    m, n = data.X.shape
-    refuse_gram(data.name, m, int(kernel.name != "linear"))
-    progress(Started(data.name, m, n, data.Q, 1, len(settings.C), *how))
-    gram = kernel.gram(X)
+    gram = kernel.gram(ready.X)
     tested(kernel, gram, settings.allow_indefinite, progress)
     last: Solution | None = None
     for C in settings.C:

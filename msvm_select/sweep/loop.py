@@ -6,31 +6,26 @@ settings are independent of each other, so that they may run at the same time.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import nullcontext
 from functools import partial
 from typing import Any
 
-from msvm_select.errors import DataError
 from msvm_select.kernels import Kernel
-from msvm_select.memory import refuse_gram
-from msvm_select.records import Dataset, Scaling
+from msvm_select.records import Dataset
 from msvm_select.report import Results, rank
 from msvm_select.report.choosing import chosen
 from msvm_select.report.provenance import data_summary, versions
 from msvm_select.row import Row
-from msvm_select.settings import Settings, default_gamma, settings_from
-from msvm_select.sweep.chain import Chain, make_solver
+from msvm_select.settings import Settings, settings_from
+from msvm_select.sweep.chain import Chain
 from msvm_select.sweep.extend import Extension, grown_from
 from msvm_select.sweep.jobs import interleave
 from msvm_select.sweep.journal import Journal
-from msvm_select.sweep.progress import (
-    CellDone,
-    Progress,
-    Resumed,
-    Started,
-    silent,
-)
+from msvm_select.sweep.prepared import Prepared, prepared
+from msvm_select.sweep.progress import CellDone, Event, Progress, Resumed, silent
+
+Known = dict[Kernel, dict[float, Row]]
 
 
 def run_sweep(
@@ -82,38 +77,14 @@ def iterate(
 
     Each is in the ``journal`` before it comes; those that were there come first.
     """
-    if data.y.size == 0 or data.Q < 2:
-        raise DataError(f"{data.name} has no two classes to tell apart.")
-    scaling = Scaling.fit(data.X, settings.scale)
-    X = scaling.apply(data.X)
-    kernels = settings.kernels(default_gamma(X))
-    whole = sum(kernel.name != "linear" for kernel in kernels)
-    refuse_gram(data.name, data.m, min(settings.jobs, whole))
-    make_solver(settings)  # its options are refused before anything is trained
-    m, n = data.X.shape
-    sizes = (len(kernels), len(settings.C))
-    how = {
-        name: getattr(settings, name)
-        for name in ("solver", "loss", "criteria", "rank_by", "jobs")
-    }
-    progress(Started(data.name, m, n, data.Q, *sizes, **how))
-    known = _known(data, settings, kernels, journal)
-    if journal is not None and journal.notes:
-        there = sum(len(rows) for rows in known.values())
-        progress(Resumed(str(journal.path), there, journal.notes))
-        journal.notes = ()
+    ready = prepared(data, settings)
+    ready.check_memory()
+    progress(ready.started(ranked=True))
+    known = _known(ready, journal, progress)
     for row in (row for rows in known.values() for row in rows.values()):
         progress(CellDone(row, resumed=True))
         yield row
-    within = max(1, settings.jobs // len(kernels))
-    chains = [
-        Chain(
-            *(data, scaling, X, kernel, settings),
-            *(known[kernel], within, progress),
-        ).run()
-        for kernel in kernels
-        if len(known[kernel]) < len(settings.C)
-    ]
+    chains = _chains(ready, known, progress)
     for item in interleave(chains, settings.jobs):
         if isinstance(item, Row):
             if journal is not None:
@@ -124,14 +95,30 @@ def iterate(
             progress(item)
 
 
-def _known(
-    data: Dataset,
-    settings: Settings,
-    kernels: Sequence[Kernel],
-    journal: Journal | None,
-) -> dict[Kernel, dict[float, Row]]:
-    """The rows that the journal has, by kernel setting and C."""
+def _known(ready: Prepared, journal: Journal | None, progress: Progress) -> Known:
+    """The rows that the journal has, of each kernel setting by C."""
     if journal is None:
-        return {kernel: {} for kernel in kernels}
-    journal.begin(data, settings)
-    return {kernel: journal.known(kernel, settings.C) for kernel in kernels}
+        return {kernel: {} for kernel in ready.kernels}
+    journal.begin(ready.data, ready.settings)
+    known = {k: journal.known(k, ready.settings.C) for k in ready.kernels}
+    if journal.notes:
+        count = sum(len(rows) for rows in known.values())
+        progress(Resumed(str(journal.path), count, journal.notes))
+        journal.notes = ()
+    return known
+
+
+def _chains(
+    ready: Prepared, known: Known, progress: Progress
+) -> list[Iterator[Event | Row]]:
+    """The kernel settings of which rows lack; jobs that they leave idle work within."""
+    settings = ready.settings
+    within = max(1, settings.jobs // len(ready.kernels))
+    return [
+        Chain(
+            *(ready.data, ready.scaling, ready.X, kernel, settings),
+            *(known[kernel], within, progress),
+        ).run()
+        for kernel in ready.kernels
+        if len(known[kernel]) < len(settings.C)
+    ]

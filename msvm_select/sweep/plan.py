@@ -11,16 +11,14 @@ from dataclasses import dataclass
 from textwrap import wrap
 from typing import Any
 
-from msvm_select.errors import DataError
 from msvm_select.kernels import Kernel
-from msvm_select.records import Dataset, Scaling
+from msvm_select.records import Dataset
 from msvm_select.row import SCHEMA_VERSION
-from msvm_select.settings import Settings, default_gamma
-from msvm_select.sweep.chain import make_solver
+from msvm_select.settings import Settings
 from msvm_select.sweep.compiling import compiling_note
 from msvm_select.sweep.durations import between
 from msvm_select.sweep.estimate import Estimate, estimate
-from msvm_select.sweep.progress import Started
+from msvm_select.sweep.prepared import prepared
 
 PROGRAM = 200e6  # bytes of Python and its packages
 GRAMS = 5  # matrices of the size of a Gram matrix that are alive at a time
@@ -134,20 +132,10 @@ class Plan:
 
 def plan(data: Dataset, settings: Settings) -> Plan:
     """The sweep that ``run_sweep`` would do; nothing is compiled for it."""
-    if data.y.size == 0 or data.Q < 2:
-        raise DataError(f"{data.name} has no two classes to tell apart.")
-    make_solver(settings)  # its options are refused here as they are in a sweep
-    X = Scaling.fit(data.X, settings.scale).apply(data.X)
-    kernels = settings.kernels(default_gamma(X))
-    m, n = data.X.shape
-    note = compiling_note(
-        Started(
-            *(data.name, m, n, data.Q, len(kernels), len(settings.C)),
-            *(settings.solver, settings.loss, settings.criteria),
-        )
-    )
-    time = None if note else estimate(data, settings, kernels)
-    return Plan(data, settings, kernels, time, note)
+    ready = prepared(data, settings)
+    note = compiling_note(ready.started(ranked=True))
+    time = None if note else estimate(data, settings, ready.kernels)
+    return Plan(data, settings, ready.kernels, time, note)
 
 
 def _listed(values: Iterable[float]) -> str:

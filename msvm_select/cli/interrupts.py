@@ -11,12 +11,13 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import closing, contextmanager
-from queue import Empty, SimpleQueue
 from threading import Thread
 from types import FrameType
 from typing import NoReturn, ParamSpec, TypeVar
+
+from msvm_select.handover import Handover, NothingYetError
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -59,50 +60,33 @@ def thread(work: Callable[P, object], *args: P.args, **named: P.kwargs) -> Threa
 
 def patiently(work: Callable[P, T], *args: P.args, **named: P.kwargs) -> T:
     """What ``work`` gives or raises, done in another thread; Ctrl-C does not wait."""
-    with closing(beside(lambda: iter([work(*args, **named)]))) as found:
+
+    def once() -> Iterator[T]:
+        yield work(*args, **named)
+
+    with closing(beside(once())) as found:
         return next(found)
 
 
-def beside(items: Callable[[], Iterator[T]]) -> Generator[T, None, None]:
+def beside(items: Iterable[T]) -> Generator[T, None, None]:
     """The items, made in another thread; after Ctrl-C those that are made already."""
-    come = SimpleQueue[tuple[T] | BaseException | None]()
-    stopped = threading.Event()
+    handover = Handover[T]()
     with _held_back() as signals:
-        thread(_make, items, come, stopped)
+        thread(handover.give, items)
         try:
-            yield from _taken(come, signals, stopped)
+            yield from _taken(handover, signals)
         finally:
-            stopped.set()
+            handover.stopped.set()
 
 
-def _make(
-    items: Callable[[], Iterator[T]],
-    come: SimpleQueue[tuple[T] | BaseException | None],
-    stopped: threading.Event,
-) -> None:
-    """The other thread; None says that there are no more."""
-    try:
-        for item in items():
-            come.put((item,))
-            if stopped.is_set():
-                return
-        come.put(None)
-    except BaseException as error:  # to be raised where the items are taken
-        come.put(error)
-
-
-def _taken(
-    come: SimpleQueue[tuple[T] | BaseException | None],
-    signals: set[signal.Signals],
-    stopped: threading.Event,
-) -> Iterator[T]:
+def _taken(handover: Handover[T], signals: set[signal.Signals]) -> Iterator[T]:
     stop: KeyboardInterrupt | None = None
     while True:
         try:
             if stop := stop or _stop(signals):
-                stopped.set()
-            item = come.get(timeout=0.0 if stop else MOST_DEAF)
-        except Empty:
+                handover.stopped.set()
+            item = handover.take(timeout=0.0 if stop else MOST_DEAF)
+        except NothingYetError:
             if stop:
                 raise stop from None
             continue
@@ -111,8 +95,6 @@ def _taken(
             continue
         if item is None:
             return
-        if isinstance(item, BaseException):
-            raise item
         yield item[0]
 
 

@@ -135,7 +135,7 @@ def swept(
         for note in data.notes:
             talk.say(f"Note: {note}")
         try:
-            for row in beside(sweep.__iter__):
+            for row in beside(sweep):
                 rows.append(row)
         except (KeyboardInterrupt, MsvmError) as error:
             if isinstance(error, MsvmError) and not rows:

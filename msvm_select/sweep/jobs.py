@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterable, Iterator, Sequence
-from queue import SimpleQueue
+from contextlib import suppress
+from queue import Empty, SimpleQueue
+from threading import Thread
 from typing import TypeVar
+
+from msvm_select.handover import Handover
 
 T = TypeVar("T")
 
@@ -23,41 +26,25 @@ def interleave(streams: Sequence[Iterable[T]], jobs: int) -> Iterator[T]:
     waiting = SimpleQueue[Iterable[T]]()
     for stream in streams:
         waiting.put(stream)
-    come = SimpleQueue[tuple[T] | BaseException | None]()
-    stopped = threading.Event()
+    handover = Handover[T]()
     for _ in range(min(jobs, len(streams))):
-        arguments = (waiting, come, stopped)
-        threading.Thread(target=_draw, args=arguments, daemon=True).start()
+        Thread(target=_draw, args=(waiting, handover), daemon=True).start()
     try:
-        yield from _until_done(come, len(streams))
+        yield from _until_done(handover, len(streams))
     finally:
-        stopped.set()
+        handover.stopped.set()
 
 
-def _draw(
-    waiting: SimpleQueue[Iterable[T]],
-    come: SimpleQueue[tuple[T] | BaseException | None],
-    stopped: threading.Event,
-) -> None:
-    """One thread: stream after stream; None says that one has ended."""
-    try:
-        while not waiting.empty():
-            for item in waiting.get():
-                come.put((item,))
-                if stopped.is_set():
-                    return
-            come.put(None)
-    except BaseException as error:  # to be raised where the items are drawn
-        come.put(error)
+def _draw(waiting: SimpleQueue[Iterable[T]], handover: Handover[T]) -> None:
+    """One thread: stream after stream."""
+    with suppress(Empty):
+        while not handover.stopped.is_set():
+            handover.give(waiting.get_nowait())
 
 
-def _until_done(
-    come: SimpleQueue[tuple[T] | BaseException | None], streams: int
-) -> Iterator[T]:
+def _until_done(handover: Handover[T], streams: int) -> Iterator[T]:
     while streams:
-        item = come.get()
-        if isinstance(item, BaseException):
-            raise item
+        item = handover.take()
         if item is None:
             streams -= 1
         else:

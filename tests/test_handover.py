@@ -1,0 +1,56 @@
+from __future__ import annotations
+
+import queue
+import threading
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from msvm_select.cli.interrupts import beside, patiently
+from msvm_select.handover import Handover, NothingYetError
+
+
+def test_items_come_in_order_and_then_none() -> None:
+    """What one thread makes another takes, to the end."""
+    handover = Handover[int]()
+    threading.Thread(target=handover.give, args=([1, 2],), daemon=True).start()
+    assert [handover.take() for _ in range(3)] == [(1,), (2,), None]
+    with pytest.raises(NothingYetError):
+        handover.take(timeout=0.0)
+
+
+def test_who_gives_stops_when_nobody_takes_any_more() -> None:
+    """Items without end are no more made once it was stopped."""
+    handover = Handover[int]()
+    handover.stopped.set()
+    made: list[int] = []
+
+    def endless() -> Iterator[int]:
+        while True:
+            made.append(len(made))
+            yield made[-1]
+
+    handover.give(endless())
+    assert made == [0]
+
+
+@pytest.mark.parametrize("error", [queue.Empty, KeyboardInterrupt, ZeroDivisionError])
+def test_any_error_of_the_work_comes_out(error: type[BaseException]) -> None:
+    """Even one that looks like a pause, or like Ctrl-C, is not taken for one."""
+
+    def work() -> None:
+        raise error
+
+    with pytest.raises(error):
+        patiently(work)
+
+
+def test_what_is_made_beside_is_made_by_another_thread() -> None:
+    """So that the main thread hears of Ctrl-C however long an item takes."""
+
+    def items() -> Iterator[str]:
+        time.sleep(0.15)  # longer than one look for a signal
+        yield threading.current_thread().name
+
+    assert list(beside(items())) != [threading.current_thread().name]

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from msvm_select.cli.streams import emit
 from msvm_select.errors import SettingsError
 
 if TYPE_CHECKING:
@@ -30,14 +31,9 @@ def show_moves(
 ) -> None:
     """What moved, to stdout or the file; its closing lines are always to be seen."""
     from msvm_select.report.against import closing
-    from msvm_select.report.formats import write_whole
 
     shown = top or (ENOUGH if format == "table" else None)
-    text = against.render(format, shown)
-    if output is None:
-        click.echo(text, nl=False)
-    else:
-        write_whole(output, text)
+    emit(against.render(format, shown), output)
     for note in against.notes:
         talk.say(f"Warning: {note}")
     if output is not None or format != "table":

@@ -12,8 +12,9 @@ from msvm_select.cli.headings import Command
 from msvm_select.cli.interrupts import patiently
 from msvm_select.cli.one_cell import Asked
 from msvm_select.cli.options import (
-    CONSTANTS,
+    constants_options,
     from_options,
+    report_options,
     setting,
     settings_options,
 )
@@ -23,13 +24,6 @@ from msvm_select.cli.talk import Talk
 if TYPE_CHECKING:
     from msvm_select.records import Dataset
     from msvm_select.report.bounds import BoundsReport
-
-
-def constants_options(command: Any) -> Any:
-    """What the bounds leave open."""
-    for option in reversed(CONSTANTS):
-        command = option(command)
-    return command
 
 
 @click.command(
@@ -42,14 +36,7 @@ def constants_options(command: Any) -> Any:
 @setting("--jobs", metavar="N", help="Samples at the same time. Default: 1.")
 @data_options
 @click.option("--explain", is_flag=True, help="In a table, each number's formula.")
-@setting(
-    "--format",
-    metavar="NAME",
-    help="table, csv, tsv, json, ndjson or markdown. Default: by the ending of the -o "
-    "file, else table.",
-)
-@click.option("-o", "--output", metavar="FILE", help="Write there, not to stdout.")
-@click.option("-q", "--quiet", is_flag=True, help="Nothing on stderr but errors.")
+@report_options
 def command(
     data: str, output: str | None, explain: bool, quiet: bool, **options: Any
 ) -> None:
@@ -71,11 +58,7 @@ def command(
     reading = chosen_reading(options, asked.cell)
     with Talk(quiet) as talk:
         report = _bounded(read(data, asked.settings, **reading), asked, talk)
-    text = report.render(format, explain)
-    if output is None:
-        emit(text)
-    else:
-        _written(text, output)
+    emit(report.render(format, explain), output)
     _conclude(report, format, output, talk)
 
 
@@ -85,12 +68,6 @@ def _bounded(data: Dataset, asked: Asked, talk: Talk) -> BoundsReport:
 
     trained = asked.optimal(data, talk, "nothing to bound")
     return patiently(bounds, trained, asked.settings)
-
-
-def _written(text: str, output: str) -> None:
-    from msvm_select.report.formats import write_whole
-
-    write_whole(output, text)
 
 
 def _conclude(

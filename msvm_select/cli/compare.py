@@ -10,7 +10,14 @@ import click
 from msvm_select.cli.chosen import chosen_reading, read, setting_layers
 from msvm_select.cli.data_options import data_argument, data_options
 from msvm_select.cli.headings import Command
-from msvm_select.cli.options import RANK_BY, SCORED, SWEEP_OPTIONS, setting
+from msvm_select.cli.options import (
+    RANK_BY,
+    SCORED,
+    SWEEP_OPTIONS,
+    report_options,
+    setting,
+    together,
+)
 from msvm_select.cli.streams import chosen_format, emit, terminal_width
 from msvm_select.cli.talk import Talk
 
@@ -25,12 +32,10 @@ COMPARED = setting(
 )
 
 
-def grid_options(command: Any) -> Any:
-    """Those of a sweep but for what to rank by: that is all of the criteria in turn."""
-    options = {SCORED: COMPARED, RANK_BY: None}
-    for option in reversed([options.get(option, option) for option in SWEEP_OPTIONS]):
-        command = command if option is None else option(command)
-    return command
+grid_options = together(
+    *(COMPARED if one is SCORED else one for one in SWEEP_OPTIONS if one is not RANK_BY)
+)
+"""Those of a sweep but for what to rank by: that is all of the criteria in turn"""
 
 
 @click.command(
@@ -39,14 +44,7 @@ def grid_options(command: Any) -> Any:
 @data_argument
 @grid_options
 @data_options
-@setting(
-    "--format",
-    metavar="NAME",
-    help="table, csv, tsv, json, ndjson or markdown. Default: by the ending of the -o "
-    "file, else table.",
-)
-@click.option("-o", "--output", metavar="FILE", help="Write there, not to stdout.")
-@click.option("-q", "--quiet", is_flag=True, help="Nothing on stderr but errors.")
+@report_options
 def command(data: str, output: str | None, quiet: bool, **options: Any) -> None:
     """Sweep by every criterion, and hold each choice against exact leave-one-out.
 
@@ -94,12 +92,9 @@ def _deliver(
     comparison: Comparison, format: str, output: str | None, talk: Talk
 ) -> None:
     from msvm_select.report.compare import closing
-    from msvm_select.report.formats import write_whole
 
-    if output is None:
-        emit(comparison.render(format, terminal_width()))
-    else:
-        write_whole(output, comparison.render(format))
+    width = terminal_width() if output is None else None
+    emit(comparison.render(format, width), output)
     if output is not None or format != "table":
         talk.say(closing(comparison))
     if output is not None:

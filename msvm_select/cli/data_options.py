@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from msvm_select.cli.options import Command, setting
+from msvm_select.cli.options import Command, setting, together
 
 DATA_OPTIONS = (
     setting(
@@ -66,8 +66,5 @@ def data_argument(command: Command) -> Command:
     return click.argument("data", type=click.Path(allow_dash=True))(command)
 
 
-def data_options(command: Command) -> Command:
-    """How to read DATA."""
-    for option in reversed(DATA_OPTIONS):
-        command = option(command)
-    return command
+data_options = together(*DATA_OPTIONS)
+"""How to read DATA"""

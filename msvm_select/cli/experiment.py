@@ -9,7 +9,7 @@ import click
 from msvm_select.cli.chosen import chosen_values
 from msvm_select.cli.headings import Command
 from msvm_select.cli.interrupts import patiently
-from msvm_select.cli.options import setting
+from msvm_select.cli.options import QUIET, setting
 from msvm_select.cli.streams import chosen_format
 from msvm_select.cli.talk import Talk
 
@@ -54,7 +54,7 @@ NAMES = ("three-gaussians",)
 @click.option(
     "-o", "--output", metavar="FIGURE", help="Draw the first set: .png, .svg or .pdf."
 )
-@click.option("-q", "--quiet", is_flag=True, help="Nothing on stderr but errors.")
+@QUIET
 def command(
     name: str,
     C: str | None,

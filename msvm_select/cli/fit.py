@@ -10,7 +10,7 @@ from msvm_select.cli.chosen import chosen_reading, read
 from msvm_select.cli.data_options import data_argument, data_options
 from msvm_select.cli.headings import Command
 from msvm_select.cli.one_cell import Asked
-from msvm_select.cli.options import from_options, settings_options
+from msvm_select.cli.options import QUIET, from_options, settings_options
 from msvm_select.cli.talk import Talk
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 @settings_options
 @from_options
 @data_options
-@click.option("-q", "--quiet", is_flag=True, help="Nothing on stderr but errors.")
+@QUIET
 def command(data: str, output: str, quiet: bool, **options: Any) -> None:
     """Train one machine, certify it, and keep it in a file for `predict`.
 

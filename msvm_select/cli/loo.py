@@ -11,7 +11,13 @@ from msvm_select.cli.data_options import data_argument, data_options
 from msvm_select.cli.headings import Command
 from msvm_select.cli.interrupts import patiently
 from msvm_select.cli.one_cell import Asked
-from msvm_select.cli.options import FAIL_ABOVE, from_options, setting, settings_options
+from msvm_select.cli.options import (
+    FAIL_ABOVE,
+    from_options,
+    report_options,
+    setting,
+    settings_options,
+)
 from msvm_select.cli.streams import chosen_format, emit
 from msvm_select.cli.talk import Talk
 
@@ -28,14 +34,7 @@ if TYPE_CHECKING:
 @FAIL_ABOVE
 @data_options
 @click.option("--all", "every", is_flag=True, help="In a table, the right ones too.")
-@setting(
-    "--format",
-    metavar="NAME",
-    help="table, csv, tsv, json, ndjson or markdown. Default: by the ending of the -o "
-    "file, else table.",
-)
-@click.option("-o", "--output", metavar="FILE", help="Write there, not to stdout.")
-@click.option("-q", "--quiet", is_flag=True, help="Nothing on stderr but errors.")
+@report_options
 def command(
     data: str, output: str | None, every: bool, quiet: bool, **options: Any
 ) -> None:
@@ -58,7 +57,7 @@ def command(
     reading = chosen_reading(options, asked.cell)
     with Talk(quiet) as talk:
         report = _judged(read(data, asked.settings, **reading), asked, talk)
-    _deliver(report, format, every, output)
+    emit(report.render(format, every), output)
     _conclude(report, format, output, talk)
     _judge_gate(report, asked.settings.fail_above)
 
@@ -69,18 +68,6 @@ def _judged(data: Dataset, asked: Asked, talk: Talk) -> LeftOutReport:
 
     trained = asked.optimal(data, talk, "no leave-one-out")
     return patiently(leave_one_out, trained, asked.settings)
-
-
-def _deliver(
-    report: LeftOutReport, format: str, every: bool, output: str | None
-) -> None:
-    from msvm_select.report.formats import write_whole
-
-    text = report.render(format, every)
-    if output is None:
-        emit(text)
-    else:
-        write_whole(output, text)
 
 
 def _conclude(

@@ -10,7 +10,7 @@ from msvm_select.cli.chosen import chosen_reading, read
 from msvm_select.cli.data_options import data_argument, data_options
 from msvm_select.cli.headings import Command
 from msvm_select.cli.one_cell import Asked
-from msvm_select.cli.options import from_options, setting, settings_options
+from msvm_select.cli.options import from_options, report_options, settings_options
 from msvm_select.cli.streams import chosen_format, emit
 from msvm_select.cli.talk import Talk
 
@@ -22,14 +22,7 @@ from msvm_select.cli.talk import Talk
 @settings_options
 @from_options
 @data_options
-@setting(
-    "--format",
-    metavar="NAME",
-    help="table, csv, tsv, json, ndjson or markdown. Default: by the ending of the -o "
-    "file, else table.",
-)
-@click.option("-o", "--output", metavar="FILE", help="Write there, not to stdout.")
-@click.option("-q", "--quiet", is_flag=True, help="Nothing on stderr but errors.")
+@report_options
 def command(data: str, output: str | None, quiet: bool, **options: Any) -> None:
     """Show how far apart one machine holds the classes, and what is closest.
 
@@ -44,18 +37,14 @@ def command(data: str, output: str | None, quiet: bool, **options: Any) -> None:
     the file. Exit 5, with the rows shown, when the training did not converge.
     """
     from msvm_select.model.margins import margins
-    from msvm_select.report.formats import write_whole
 
     asked = Asked(options)
     format = chosen_format(asked.settings.format, output, data)
     dataset = read(data, asked.settings, **chosen_reading(options, asked.cell))
     with Talk(quiet) as talk:
         report = margins(asked.trained(dataset, talk), asked.settings)
-    text = report.render(format)
-    if output is None:
-        emit(text)
-    else:
-        write_whole(output, text)
+    emit(report.render(format), output)
+    if output is not None:
         talk.say(f"Written: {output}")
     if report.warning and (output is not None or format != "table"):
         talk.say(f"Warning: {report.warning}")

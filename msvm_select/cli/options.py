@@ -20,6 +20,17 @@ def setting(*names: str, **attributes: Any) -> Callable[[Command], Command]:
     return click.option(*names, default=None, **attributes)
 
 
+def together(*options: Callable[[Command], Command]) -> Callable[[Command], Command]:
+    """Several options as one decorator, in the order of the help."""
+
+    def decorated(command: Command) -> Command:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return decorated
+
+
 CONSTANTS = (
     setting(
         "--delta",
@@ -130,18 +141,19 @@ DRY_RUN = click.option(
     is_flag=True,
     help="Print the grid, the memory and an estimate of the time, and sweep nothing.",
 )
-OUTPUT_OPTIONS = (
-    setting("--top", metavar="N", help="Only the N best rows."),
-    setting(
-        "--format",
-        metavar="NAME",
-        help="table, csv, tsv, json, ndjson or markdown. Default: by the ending of "
-        "the -o file, else table.",
-    ),
-    click.option("-o", "--output", metavar="FILE", help="Write there, not to stdout."),
-    click.option("-q", "--quiet", is_flag=True, help="Nothing on stderr but errors."),
+FORMAT = setting(
+    "--format",
+    metavar="NAME",
+    help="table, csv, tsv, json, ndjson or markdown. Default: by the ending of the -o "
+    "file, else table.",
 )
-
+OUTPUT = click.option(
+    "-o", "--output", metavar="FILE", help="Write there, not to stdout."
+)
+QUIET = click.option(
+    "-q", "--quiet", is_flag=True, help="Nothing on stderr but errors."
+)
+TOP = setting("--top", metavar="N", help="Only the N best rows.")
 
 CELL_OPTIONS = (
     setting(
@@ -189,36 +201,23 @@ FROM_OPTIONS = (
 )
 
 
-def settings_options(command: Command) -> Command:
-    """The kernel, C and the training, one value each."""
-    for option in reversed(CELL_OPTIONS):
-        command = option(command)
-    return command
+constants_options = together(*CONSTANTS)
+"""What the bounds leave open"""
 
+settings_options = together(*CELL_OPTIONS)
+"""The kernel, C and the training, one value each"""
 
-def from_options(command: Command) -> Command:
-    """A cell of earlier results in their place."""
-    for option in reversed(FROM_OPTIONS):
-        command = option(command)
-    return command
+from_options = together(*FROM_OPTIONS)
+"""A cell of earlier results in their place"""
 
+sweep_options = together(*SWEEP_OPTIONS)
+"""The grid, the training, the scores"""
 
-def sweep_options(command: Command) -> Command:
-    """The grid, the training, the scores."""
-    for option in reversed(SWEEP_OPTIONS):
-        command = option(command)
-    return command
+choosing_options = together(*CHOOSING_OPTIONS)
+"""Which cell to take, and when not to be content with it"""
 
+report_options = together(FORMAT, OUTPUT, QUIET)
+"""What becomes of the answer"""
 
-def choosing_options(command: Command) -> Command:
-    """Which cell to take, and when not to be content with it."""
-    for option in reversed(CHOOSING_OPTIONS):
-        command = option(command)
-    return command
-
-
-def output_options(command: Command) -> Command:
-    """What becomes of the results."""
-    for option in reversed(OUTPUT_OPTIONS):
-        command = option(command)
-    return command
+output_options = together(TOP, report_options)
+"""What becomes of the rows of a sweep"""

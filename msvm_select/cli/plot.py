@@ -9,7 +9,7 @@ from click.core import ParameterSource
 
 from msvm_select.cli.data_options import data_options
 from msvm_select.cli.headings import Command
-from msvm_select.cli.options import settings_options
+from msvm_select.cli.options import QUIET, settings_options
 from msvm_select.cli.pictures import DRAWINGS, PATH_C, POINT, figure_size
 
 MODES = ("curves", "boundary", "paths", "ascii")
@@ -77,7 +77,7 @@ HELP = {
 @click.option("--size", metavar="W,H", help="Of the picture, in inches.")
 @settings_options
 @data_options
-@click.option("-q", "--quiet", is_flag=True, help="Nothing on stderr but errors.")
+@QUIET
 def command(files: tuple[str, ...], **options: Any) -> None:
     """Draw results as a heat map or curves, a machine's regions, samples along C.
 

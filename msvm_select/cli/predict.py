@@ -10,6 +10,7 @@ from msvm_select.cli.chosen import chosen_reading, read_options, told_places
 from msvm_select.cli.data_options import data_argument, data_options
 from msvm_select.cli.headings import Command
 from msvm_select.cli.interrupts import patiently
+from msvm_select.cli.options import OUTPUT, QUIET
 from msvm_select.cli.streams import emit
 
 if TYPE_CHECKING:
@@ -30,14 +31,14 @@ HELP = {
 @click.argument("model")
 @data_argument
 @click.option("--scores", is_flag=True, help="Also h_k, in one column a class.")
-@click.option("-o", "--output", metavar="FILE", help="Write there, not to stdout.")
+@OUTPUT
 @click.option(
     "--format",
     type=click.Choice(FORMATS),
     help="Default: by the ending of the -o file, else csv.",
 )
 @data_options
-@click.option("-q", "--quiet", is_flag=True, help="Nothing on stderr but errors.")
+@QUIET
 def command(
     model: str,
     data: str,
@@ -60,7 +61,6 @@ def command(
     """
     from msvm_select.dataset import read_features
     from msvm_select.model import load_model, predictions
-    from msvm_select.report.formats import write_whole
 
     format = _chosen_format(format, output, model, data)
     trained = load_model(model)
@@ -73,10 +73,7 @@ def command(
     if not quiet:
         for note in (*samples.notes, *found.notes):
             click.echo(f"Note: {note}", err=True)
-    if output is None:
-        emit(text)
-    else:
-        write_whole(output, text)
+    emit(text, output)
     if not quiet:
         _conclude(found, output)
 

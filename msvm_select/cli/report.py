@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -75,16 +74,14 @@ class AskedPage:
 
 def check_page(path: str | None, *others: str | None) -> None:
     """Refuse a page that cannot be written, or that would overwrite another file."""
-    from msvm_select.report.formats import check_writable
+    from msvm_select.report.formats import check_apart, check_writable
 
     if path is None:
         return
     if path == "-":
         raise SettingsError("--report: a page goes to a file; give its name.")
     check_writable(path)
-    for other in others:
-        if other is not None and Path(other).resolve() == Path(path).resolve():
-            raise SettingsError(f"--report {path} would overwrite {other}.")
+    check_apart("--report", path, *others)
 
 
 def write_page_of_rows(path: str | None, results: Results, talk: Talk) -> None:

@@ -5,39 +5,38 @@ from __future__ import annotations
 import shlex
 import shutil
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from msvm_select.cli import PROGRAM
+from msvm_select.cli.options import together
 from msvm_select.errors import SettingsError
 
 if TYPE_CHECKING:
     from msvm_select.sweep.journal import Journal
 
-Command = TypeVar("Command", bound=Callable[..., Any])
-
-PROGRAM = "msvm-select"
-
-
-def journal_options(command: Command) -> Command:
-    """Where to keep what is finished, and whether to go on from it."""
-    command = click.option(
-        "--resume",
-        is_flag=True,
-        help="Go on from what the journal has, or begin it.",
-    )(command)
-    return click.option(
+journal_options = together(
+    click.option(
         "--journal",
         metavar="FILE",
         help="Write each finished cell down at once, so that a sweep that was stopped "
         "can be resumed.",
-    )(command)
+    ),
+    click.option(
+        "--resume",
+        is_flag=True,
+        help="Go on from what the journal has, or begin it.",
+    ),
+)
+"""Where to keep what is finished, and whether to go on from it"""
 
 
 def opened_journal(options: Mapping[str, Any], *others: str | None) -> Journal | None:
     """That of the line, if any; ``others`` are files that it must not be."""
+    from msvm_select.report.formats import check_apart
     from msvm_select.sweep.journal import Journal
 
     path = options["journal"]
@@ -45,9 +44,7 @@ def opened_journal(options: Mapping[str, Any], *others: str | None) -> Journal |
         if options["resume"]:
             raise SettingsError("--resume goes on from a journal: name it, --journal.")
         return None
-    for other in others:
-        if other is not None and Path(other).resolve() == Path(path).resolve():
-            raise SettingsError(f"--journal {path} would overwrite {other}.")
+    check_apart("--journal", path, *others)
     return Journal(path, options["resume"])
 
 

@@ -99,9 +99,14 @@ def chosen_format(format: str | None, output: str | None, *inputs: str) -> str:
     return format
 
 
-def emit(text: str) -> None:
-    """The text on stdout as it is: a label of the data may hold an escape code."""
-    click.echo(text, nl=False, color=True)
+def emit(text: str, output: str | None) -> None:
+    """The text to a file, whole, or as it is to stdout: a label may hold an escape."""
+    from msvm_select.report.formats import write_whole
+
+    if output is None:
+        click.echo(text, nl=False, color=True)
+    else:
+        write_whole(output, text)
 
 
 def deliver(results: Results, format: str, output: str | None, top: int | None) -> None:

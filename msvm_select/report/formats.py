@@ -114,6 +114,13 @@ def check_writable(path: str | Path, *inputs: str | Path) -> None:
         raise SettingsError(f"{path} cannot be written: {error.strerror}.") from None
 
 
+def check_apart(option: str, path: str, *others: str | None) -> None:
+    """Refuse the file of an option where another use of the same line names it, too."""
+    for other in others:
+        if other is not None and Path(other).resolve() == Path(path).resolve():
+            raise SettingsError(f"{option} {path} would overwrite {other}.")
+
+
 def _try_to_write(path: str | Path, target: Path) -> None:
     """Do it: permissions alone do not tell of file systems and of long names."""
     if os.path.exists(path) and not os.access(path, os.W_OK):

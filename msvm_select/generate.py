@@ -10,8 +10,8 @@ from collections.abc import Callable
 import numpy as np
 
 from msvm_select.errors import SettingsError
+from msvm_select.phrases import did_you_mean, listed
 from msvm_select.records import Columns, Dataset
-from msvm_select.suggest import did_you_mean, listed
 
 ROOT = 2.5 * math.sqrt(3.0)
 CENTRES = ((ROOT, -2.5), (0.0, 5.0), (-ROOT, -2.5))

@@ -8,6 +8,7 @@ from math import isqrt
 from pathlib import Path
 
 from msvm_select.errors import DataError
+from msvm_select.phrases import sized
 
 READING = 4  # bytes in use at the peak, for each byte of a file of numbers
 A_ROW = 60  # bytes more for each of its rows
@@ -25,8 +26,8 @@ def refuse_large(name: str, size: int, rows: int) -> None:
     free, needed = available(), READING * size + A_ROW * rows
     if free is not None and needed > free:
         raise DataError(
-            f"{name} has {_shown(size)}, and reading it takes about {_shown(needed)}; "
-            f"{_shown(free)} are free: take a part of its rows, or a larger machine"
+            f"{name} has {sized(size)}, and reading it takes about {sized(needed)}; "
+            f"{sized(free)} are free: take a part of its rows, or a larger machine"
         )
 
 
@@ -40,8 +41,8 @@ def refuse_gram(name: str, m: int, at_once: int = 1) -> None:
     fewer = "" if at_once == 1 or each > free else " say --jobs 1, or"
     several = "" if at_once == 1 else f", {at_once} at the same time (--jobs)"
     raise DataError(
-        f"{name}: {m} samples have a Gram matrix of {_shown(8 * m * m)}; training "
-        f"takes {COPIES:g} times that{several}, and {_shown(free)} are free:{fewer} "
+        f"{name}: {m} samples have a Gram matrix of {sized(8 * m * m)}; training "
+        f"takes {COPIES:g} times that{several}, and {sized(free)} are free:{fewer} "
         f"take a random part of the rows (about {fit} would fit)"
     )
 
@@ -91,12 +92,3 @@ def _fields(path: str | Path) -> dict[str, int]:
         return {}
     split = (line.replace(":", " ").split() for line in lines)
     return {w[0]: int(w[1]) for w in split if len(w) > 1 and w[1].isdigit()}
-
-
-def _shown(size: float) -> str:
-    """``1.5 GiB`` and the like."""
-    for unit in ("bytes", "KiB", "MiB"):
-        if size < 1000:
-            return f"{size:.3g} {unit}"
-        size /= 1024
-    return f"{size:.3g} GiB"

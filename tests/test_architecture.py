@@ -9,7 +9,7 @@ from pathlib import Path
 PACKAGE = Path(__file__).parent.parent / "msvm_select"
 PLUG_INS = ("kernels", "machines", "solvers", "criteria")
 BELOW = (
-    *("errors", "suggest", "memory", "lapack", "handover", "row", "records"),
+    *("errors", "phrases", "memory", "lapack", "handover", "row", "records"),
     *("verdicts", "flow", "bias", "solution", "geometry"),
 )
 ORDER = (

@@ -386,7 +386,7 @@ def test_a_large_file_is_refused_unread(
     monkeypatch.setattr(memory, "available", lambda: 10**6)
     done = run("check", big)
     assert done.exit_code == 3
-    assert "391 KiB" in done.stderr
+    assert "has 400 kB" in done.stderr
 
 
 def test_the_limits_of_memory_are_those_of_the_process() -> None:

@@ -80,7 +80,7 @@ class Group(click.Group):
         if ctx.resilient_parsing:  # a shell asks, and hears nothing of mistakes
             return super().resolve_command(ctx, args)
         if args[0] not in names and not args[0].startswith("-"):
-            from msvm_select.suggest import did_you_mean
+            from msvm_select.phrases import did_you_mean
 
             ctx.fail(f"No such command {args[0]!r}{did_you_mean(args[0], names)}.")
         return super().resolve_command(ctx, args)

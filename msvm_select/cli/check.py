@@ -12,7 +12,7 @@ from msvm_select.cli.chosen import chosen_reading, read
 from msvm_select.cli.data_options import data_argument, data_options
 from msvm_select.cli.headings import Command
 from msvm_select.errors import DataError
-from msvm_select.suggest import in_a_line, quoted
+from msvm_select.phrases import counted, in_a_line, quoted
 
 if TYPE_CHECKING:
     from msvm_select.dataset.describe import Description
@@ -67,8 +67,8 @@ def _print_json(document: dict[str, Any]) -> None:
 
 def _show(description: Description) -> None:
     click.echo(
-        f"{description.name}: {description.rows} rows, {description.features} "
-        f"feature{'s' * (description.features > 1)}, "
+        f"{description.name}: {description.rows} rows, "
+        f"{counted(description.features, 'feature')}, "
         f"{len(description.classes)} classes (column {quoted(description.target)})"
     )
     classes = [

@@ -107,11 +107,11 @@ class Talk:
                 self._tell_the_time()
 
     def _started(self, event: Started) -> None:
+        from msvm_select.phrases import counted
         from msvm_select.sweep.compiling import compiling_note
 
         self.say(
-            f"{event.name}: {event.m} samples, {event.features} "
-            f"feature{'s' * (event.features > 1)}, "
+            f"{event.name}: {event.m} samples, {counted(event.features, 'feature')}, "
             f"{event.Q} classes; cells: {event.cells} (kernels: "
             f"{event.kernels}, C: {event.Cs})"
             + (f"; loss {event.loss}" if event.loss != "l1" else "")

@@ -10,8 +10,8 @@ from msvm_select.dataset.cells import Roles
 from msvm_select.dataset.header import check_duplicates, check_header, numbered
 from msvm_select.dataset.problems import Problems
 from msvm_select.dataset.table import Table
+from msvm_select.phrases import did_you_mean, listed, quoted
 from msvm_select.records import Columns
-from msvm_select.suggest import did_you_mean, listed, quoted
 
 # "y" is also a coordinate: it counts only where no column has a plainer name.
 TARGET_NAMES = (("class", "target", "label"), ("y",))

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from msvm_select.phrases import counted, listed
 from msvm_select.records import Dataset, Floats
-from msvm_select.suggest import listed
 
 
 @dataclass(frozen=True)
@@ -121,4 +121,4 @@ def _repeated_rows(X: Floats, dataset: Dataset) -> tuple[int, int]:
 
 def _count(names: Iterable[str], what: str) -> str:
     count = len(tuple(names))
-    return f"{count} {what}{' is' if count == 1 else 's are'}"
+    return f"{counted(count, what)} {'is' if count == 1 else 'are'}"

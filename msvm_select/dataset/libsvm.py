@@ -9,8 +9,8 @@ import numpy as np
 from msvm_select.dataset.cells import Cells, is_number
 from msvm_select.dataset.problems import Problems
 from msvm_select.dataset.source import Source
+from msvm_select.phrases import quoted
 from msvm_select.records import Ints
-from msvm_select.suggest import quoted
 
 SUFFIXES = (".svm", ".libsvm", ".t")
 TARGET = "class"

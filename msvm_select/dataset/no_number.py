@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-from msvm_select.suggest import quoted
+from msvm_select.phrases import quoted
 
 # What a cell looks like, what it has, the way out.
 LOOKS: tuple[tuple[str, str, str], ...] = (

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from msvm_select.errors import DataError
-from msvm_select.suggest import quoted
+from msvm_select.phrases import quoted
 
 
 class UnusableDataError(DataError):

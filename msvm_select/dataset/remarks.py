@@ -8,8 +8,8 @@ import numpy as np
 
 from msvm_select.dataset.cells import Cells, is_number
 from msvm_select.dataset.problems import Problems
+from msvm_select.phrases import listed, quoted
 from msvm_select.records import Columns, Floats, Ints
-from msvm_select.suggest import listed, quoted
 
 MOST_LEVELS = 10  # numbers with decimals that may still be classes: doses, say
 

@@ -14,7 +14,7 @@ from msvm_select.dataset.foreign import foreign, wide_encoding
 from msvm_select.dataset.size import rows_at_least
 from msvm_select.errors import DataError, SettingsError
 from msvm_select.memory import refuse_large
-from msvm_select.suggest import did_you_mean, quoted
+from msvm_select.phrases import did_you_mean, quoted
 
 BLOCK = 2**20  # characters
 

@@ -10,7 +10,7 @@ from itertools import islice
 from msvm_select.dataset.problems import Problems
 from msvm_select.dataset.source import Source
 from msvm_select.errors import SettingsError
-from msvm_select.suggest import quoted
+from msvm_select.phrases import counted, quoted
 
 BLOCK = 4096
 LOOKED_AT = 20
@@ -54,7 +54,7 @@ class Table:
         named = "the header has" if self.header else f"line {self.first_line} has"
         others = f" ({len(ragged)} such lines in all)" if len(ragged) > 1 else ""
         problems.add(
-            f"{got} {_fields(got)}, {named} {self.width}{others}; "
+            f"{counted(got, 'field')}, {named} {self.width}{others}; "
             f"the delimiter is the {DELIMITERS.get(self.delimiter, self.delimiter)}"
             + (" (a decimal comma is one too)" if self.delimiter == "," else ""),
             line,
@@ -128,7 +128,3 @@ def _widths(source: Source, mark: str) -> list[int]:
         return [len(row) for row in islice(reader, LOOKED_AT) if row]
     except csv.Error:
         return []
-
-
-def _fields(count: int) -> str:
-    return "field" if count == 1 else "fields"

@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from msvm_select.experiment.three_gaussians import Experiment, Step
+from msvm_select.phrases import counted
 from msvm_select.report.left_out import aligned
 from msvm_select.report.plain import LINE_FORMATS, Plain
 from msvm_select.report.provenance import versions
@@ -181,7 +182,7 @@ def _closing(experiment: Experiment) -> list[str]:
     selected = 100.0 * (risks["selected"] - risks["best_linear"])
     best = 100.0 * (risks["best"] - risks["best_linear"])
     count = len(experiment.sets)
-    drawn = f"{count} training set{'' if count == 1 else 's'}"
+    drawn = counted(count, "training set")
     terms = experiment.sets[0].selected.terms
     vacuous = sum(one.selected.terms.vacuous for one in experiment.sets)
     return [

@@ -24,9 +24,9 @@ from msvm_select.dataset.columns import restored, stored
 from msvm_select.errors import DataError, SettingsError
 from msvm_select.kernels import KERNELS
 from msvm_select.model.model import Certificate, Model, Training
+from msvm_select.phrases import did_you_mean
 from msvm_select.records import Floats, Scaling
 from msvm_select.report.formats import check_writable, write_whole
-from msvm_select.suggest import did_you_mean
 
 FORMAT = "msvm-select model"
 FORMAT_VERSION = 1

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from msvm_select.errors import DataError, SettingsError
+from msvm_select.phrases import listed
 from msvm_select.records import Dataset
 from msvm_select.report import Results
 from msvm_select.report.provenance import data_summary
 from msvm_select.row import CELL, Row
 from msvm_select.settings.reading import READING, reading_value
-from msvm_select.suggest import listed
 
 TOLD = (*CELL, "loss", "solver")
 TRAINING = ("scale", "gap", "qp_backend", "allow_indefinite")

@@ -10,9 +10,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from msvm_select.errors import DataError
 from msvm_select.kernels import Kernel
+from msvm_select.phrases import did_you_mean, listed
 from msvm_select.records import TIE as ROUNDING
 from msvm_select.records import Columns, Dataset, Floats, Ints, Scaling
-from msvm_select.suggest import did_you_mean, listed
 
 TIE = "?"
 BLOCK = 2**22  # numbers in the largest array of a block: 32 MiB

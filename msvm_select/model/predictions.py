@@ -20,9 +20,9 @@ from numpy.typing import NDArray
 
 from msvm_select.errors import SettingsError
 from msvm_select.model.model import TIE, Model
+from msvm_select.phrases import listed
 from msvm_select.records import Dataset, Floats
 from msvm_select.row import SCHEMA_VERSION
-from msvm_select.suggest import listed
 
 PREDICTED = "predicted"
 DELIMITERS = {"csv": ",", "tsv": "\t"}

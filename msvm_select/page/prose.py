@@ -7,6 +7,7 @@ from collections import Counter
 
 from msvm_select.page.markup import Html, el, joined
 from msvm_select.page.values import SPACE, described, percent, text
+from msvm_select.phrases import counted
 from msvm_select.report.edges import edge_notes
 from msvm_select.report.labels import label_of
 from msvm_select.report.left_out import LeftOutReport
@@ -81,7 +82,7 @@ def notes(results: Results) -> list[str]:
         if row.status != "ok"
     )
     told = list(reasons.items())[:MOST]
-    found += [f"{_cells(count)} {reason}." for reason, count in told]
+    found += [f"{counted(count, 'cell')} {reason}." for reason, count in told]
     if len(reasons) > MOST:
         found.append("For the other cells, the column status_reason says why.")
     return [note.replace("..", ".") for note in found]
@@ -132,7 +133,3 @@ def _ties(results: Results) -> list[str]:
         f"{choice.tied} cells tie for the best {ranking_column(results.rank_by)}; the "
         "smallest C of them, then the smoothest kernel, comes first."
     ]
-
-
-def _cells(count: int) -> str:
-    return "1 cell" if count == 1 else f"{count} cells"

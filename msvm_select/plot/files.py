@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from msvm_select.errors import MsvmError, SettingsError
+from msvm_select.phrases import listed
 from msvm_select.plot.style import STYLE
-from msvm_select.suggest import listed
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

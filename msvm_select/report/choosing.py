@@ -21,9 +21,9 @@ from typing import Any
 from msvm_select.criteria import CRITERIA
 from msvm_select.criteria.holdout import Holdout
 from msvm_select.errors import SettingsError
+from msvm_select.phrases import listed
 from msvm_select.report.ranking import Results, ranking_column, roughness
 from msvm_select.row import CELL, Row
-from msvm_select.suggest import listed
 
 RULES = {
     "best": "the first of the ranking",

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from msvm_select.errors import SettingsError
+from msvm_select.phrases import listed
 from msvm_select.report.heat import (
     default_criterion,
     described_row,
@@ -17,7 +18,6 @@ from msvm_select.report.heat import (
 from msvm_select.report.labels import label_of
 from msvm_select.report.ranking import Results, ranking_column
 from msvm_select.row import Row
-from msvm_select.suggest import listed
 
 RATES = ("loo_rate", "span_rate", "cv_error", "holdout_error", "train_errors")
 BOUNDS = (

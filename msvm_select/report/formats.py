@@ -18,12 +18,12 @@ from pathlib import Path
 from typing import Any
 
 from msvm_select.errors import MsvmError, SettingsError
+from msvm_select.phrases import listed
 from msvm_select.report.choosing import choice_document
 from msvm_select.report.plain import LINE_FORMATS, Plain, finite
 from msvm_select.report.ranking import Results
 from msvm_select.report.terminal import table
 from msvm_select.row import SCHEMA_VERSION, Row
-from msvm_select.suggest import listed
 
 EXTENSIONS = {
     ".txt": "table",

@@ -9,9 +9,9 @@ from collections.abc import Iterator
 
 from msvm_select.criteria import CRITERIA
 from msvm_select.errors import SettingsError
+from msvm_select.phrases import listed
 from msvm_select.report.ranking import APPLICABLE, Results, ranking_column
 from msvm_select.row import Row
-from msvm_select.suggest import listed
 
 # The flag that says whether a column is what it claims to be, and how it must stand.
 CONDITIONS = {

@@ -15,12 +15,12 @@ from typing import Any
 
 import numpy as np
 
+from msvm_select.phrases import counted, in_a_line
 from msvm_select.records import Dataset, Ints
 from msvm_select.report.plain import LINE_FORMATS, Plain, finite
 from msvm_select.report.provenance import data_summary, versions
 from msvm_select.row import SCHEMA_VERSION
 from msvm_select.solution import Solution
-from msvm_select.suggest import in_a_line
 from msvm_select.verdicts import AMBIGUOUS, REPAIRED, ROADS, LeftOut
 
 COLUMNS = (
@@ -112,7 +112,7 @@ def in_words(road: int, steps: int) -> str:
     """How a sample was judged."""
     if road != REPAIRED:
         return ROADS[road]
-    return f"repaired in {steps} step{'' if steps == 1 else 's'}"
+    return f"repaired in {counted(steps, 'step')}"
 
 
 def document(report: LeftOutReport) -> dict[str, Any]:

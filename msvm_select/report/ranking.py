@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 from msvm_select.criteria import CRITERIA
 from msvm_select.errors import SettingsError
 from msvm_select.kernels import KERNELS
+from msvm_select.phrases import did_you_mean, listed
 from msvm_select.row import COLUMNS, EXTRA, Row
-from msvm_select.suggest import did_you_mean, listed
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -13,11 +13,11 @@ from types import NoneType
 from typing import Any, get_args, get_type_hints
 
 from msvm_select.errors import DataError
+from msvm_select.phrases import did_you_mean
 from msvm_select.report.choosing import Choice
 from msvm_select.report.formats import format_of
 from msvm_select.report.ranking import Results
 from msvm_select.row import COLUMNS, EXTRA, SCHEMA_VERSION, Row
-from msvm_select.suggest import did_you_mean
 
 NEEDED = ("kernel", "C")
 

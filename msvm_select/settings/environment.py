@@ -10,11 +10,11 @@ from collections.abc import Iterable
 from dataclasses import fields
 from typing import Any
 
+from msvm_select.phrases import did_you_mean
 from msvm_select.settings.checks import SETTING_NAMES
 from msvm_select.settings.layers import Layer
 from msvm_select.settings.reading import READING, reading_value
 from msvm_select.settings.settings import Settings
-from msvm_select.suggest import did_you_mean
 
 PREFIX = "MSVM_SELECT_"
 FLAGS = ("no_header", *(f.name for f in fields(Settings) if f.type == "bool"))

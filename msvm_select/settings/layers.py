@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from msvm_select.errors import SettingsError
+from msvm_select.phrases import did_you_mean, listed
 from msvm_select.settings.checks import (
     CHECKS,
     SETTING_NAMES,
@@ -18,7 +19,6 @@ from msvm_select.settings.checks import (
     used_parameters,
 )
 from msvm_select.settings.settings import DEFAULT_CRITERION, PARAMETERS, Settings
-from msvm_select.suggest import did_you_mean, listed
 
 
 def _here(name: str) -> str:

@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from msvm_select.errors import SettingsError
+from msvm_select.phrases import did_you_mean, listed
 from msvm_select.settings.grids import parse_grid
-from msvm_select.suggest import did_you_mean, listed
 
 Check = Callable[[Any, str], Any]
 

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 from msvm_select.errors import DataError, SettingsError
+from msvm_select.phrases import listed
 from msvm_select.records import Dataset
 from msvm_select.report.provenance import versions
 from msvm_select.row import SCHEMA_VERSION
 from msvm_select.settings import Settings
-from msvm_select.suggest import listed
 
 START = b'{"journal": "msvm-select"'
 SHOWN = 8  # values of a list that a message gives

@@ -24,6 +24,7 @@ from typing import Any
 
 from msvm_select.errors import DataError, MsvmError, SettingsError
 from msvm_select.kernels import Kernel
+from msvm_select.phrases import counted
 from msvm_select.records import Dataset
 from msvm_select.report.formats import check_writable
 from msvm_select.report.reread import row_from
@@ -144,7 +145,7 @@ class Journal:
         for number, line in enumerate(lines, 2):
             row = _restored(f"{self.path}, line {number}", self._parsed(number, line))
             self.rows[row.setting, row.C] = row
-        count = f"{len(self.rows)} finished cell{'s' if len(self.rows) != 1 else ''}"
+        count = counted(len(self.rows), "finished cell")
         self.notes = (f"{self.path} has {count}", *version_notes(there, header))
 
     def _parsed(self, number: int, line: bytes) -> Any:

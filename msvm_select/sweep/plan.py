@@ -12,6 +12,7 @@ from textwrap import wrap
 from typing import Any
 
 from msvm_select.kernels import Kernel
+from msvm_select.phrases import counted, sized
 from msvm_select.records import Dataset
 from msvm_select.row import SCHEMA_VERSION
 from msvm_select.settings import Settings
@@ -94,10 +95,10 @@ class Plan:
     def _lines(self) -> list[tuple[str, str]]:
         settings, data = self.settings, self.data
         n = data.X.shape[1]
-        sizes = f"{data.m} samples, {n} feature{'s' * (n > 1)}, {data.Q} classes"
+        sizes = f"{data.m} samples, {counted(n, 'feature')}, {data.Q} classes"
         solver = f"{settings.solver}, loss {settings.loss}, jobs {settings.jobs}"
         ranked = f"{', '.join(settings.criteria)}; ranked by {settings.rank_by}"
-        peak = f"about {_bytes(self.peak_bytes)} in all"
+        peak = f"about {sized(self.peak_bytes)} in all"
         return [
             ("data", f"{data.name}: {sizes}"),
             ("kernels", str(len(self.kernels))),
@@ -106,7 +107,7 @@ class Plan:
             ("cells", str(self.cells)),
             ("criteria", ranked),
             ("solver", solver),
-            ("memory", f"{_bytes(self.gram_bytes)} a Gram matrix; {peak}"),
+            ("memory", f"{sized(self.gram_bytes)} a Gram matrix; {peak}"),
             ("time", self._time()),
         ]
 
@@ -140,12 +141,3 @@ def plan(data: Dataset, settings: Settings) -> Plan:
 
 def _listed(values: Iterable[float]) -> str:
     return ", ".join(f"{value:.6g}" for value in sorted(values))
-
-
-def _bytes(count: float) -> str:
-    """``5.7 MB``."""
-    for unit in ("B", "kB", "MB"):
-        if count < 1000:
-            return f"{count:.3g} {unit}"
-        count /= 1000
-    return f"{count:.3g} GB"

@@ -1,4 +1,4 @@
-"""Near misses among names: the "did you mean" of every message."""
+"""What messages share: the "did you mean", names cut and listed, counts, sizes."""
 
 from __future__ import annotations
 
@@ -33,3 +33,17 @@ def listed(names: Iterable[str], most: int = 6) -> str:
     every = [quoted(name) for name in names]
     rest = len(every) - most
     return ", ".join(every[:most]) + (f" and {rest} more" if rest > 0 else "")
+
+
+def counted(count: int, noun: str) -> str:
+    """``1 feature``, ``4 features``."""
+    return f"{count} {noun}{'' if count == 1 else 's'}"
+
+
+def sized(count: float) -> str:
+    """So many bytes: ``5.7 MB``."""
+    for unit in ("bytes", "kB", "MB"):
+        if count < 1000:
+            return f"{count:.3g} {unit}"
+        count /= 1000
+    return f"{count:.3g} GB"

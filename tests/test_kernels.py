@@ -18,6 +18,7 @@ from msvm_select.kernels import (
     smallest_eigenvalue,
 )
 from msvm_select.records import Gram
+from msvm_select.row import Row
 
 SETTINGS: list[Kernel] = [
     Linear(),
@@ -238,3 +239,12 @@ def test_precomputed_refuses_what_is_no_gram_matrix(X):
     skew[2, 5] = np.nan
     with pytest.raises(KernelError, match="samples 3 and 6"):
         Precomputed().gram(skew)
+
+
+@vector_kernels
+def test_a_kernel_and_its_rows_have_one_setting_and_one_name(kernel):
+    """A row finds its kernel again, and both are told in the same words."""
+    row = Row(kernel=kernel.name, **kernel.parameters, C=8.0)
+    assert row.setting == kernel.setting
+    assert row.parameters == kernel.parameters
+    assert row.cell == f"{kernel} C=8"

@@ -19,7 +19,8 @@ from msvm_select.kernels import Rbf
 from msvm_select.model import train_cell
 from msvm_select.model.left_out import leave_one_out
 from msvm_select.report.formats import FORMATS
-from msvm_select.report.left_out import COLUMNS, LeftOutReport, aligned, in_words
+from msvm_select.report.layout import aligned
+from msvm_select.report.left_out import COLUMNS, LeftOutReport, in_words
 from msvm_select.row import Row
 from msvm_select.settings import settings_from
 from msvm_select.solvers import SOLVERS

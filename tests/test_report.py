@@ -26,6 +26,8 @@ from msvm_select.report.formats import (
     render,
     write_whole,
 )
+from msvm_select.report.layout import shown
+from msvm_select.report.plain import Plain, json_document
 from msvm_select.report.reread import read_results
 from msvm_select.row import COLUMNS, Row
 from msvm_select.settings.grids import parse_grid
@@ -388,3 +390,19 @@ def test_a_frame_has_the_columns_of_the_schema() -> None:
     assert list(frame.columns) == list(COLUMNS)
     assert frame["rank"].tolist() == [1, 2, 3]
     assert asdict(ROWS[0])["sv_rate"] == frame["sv_rate"][0]
+
+
+def test_a_json_document_has_no_number_that_is_none_of_json() -> None:
+    """However deep it stands, what is not finite is null."""
+    nan, inf = float("nan"), float("inf")
+    text = json_document({"a": [nan, {"b": -inf, "c": (1.5, inf, "x")}], "d": None})
+    found = json.loads(text, parse_constant=lambda name: pytest.fail(name))
+    assert found == {"a": [None, {"b": None, "c": [1.5, None, "x"]}], "d": None}
+
+
+def test_a_person_reads_rounded_values() -> None:
+    """A dash for nothing, yes or no, as many digits as asked for; integers whole."""
+    values: list[Plain] = [None, True, 1 / 3, 1234567, "text"]
+    assert [shown(value, 3) for value in values] == [
+        *("-", "yes", "0.333", "1234567", "text")
+    ]

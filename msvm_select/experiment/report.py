@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from msvm_select.experiment.three_gaussians import Experiment, Step
 from msvm_select.phrases import counted
-from msvm_select.report.left_out import aligned
-from msvm_select.report.plain import LINE_FORMATS, Plain
+from msvm_select.report.layout import aligned
+from msvm_select.report.plain import LINE_FORMATS, Plain, json_document
 from msvm_select.report.provenance import versions
 from msvm_select.row import SCHEMA_VERSION
 
@@ -68,7 +67,7 @@ def render(experiment: Experiment, format: str) -> str:
     if format == "table":
         return table(experiment)
     if format == "json":
-        return json.dumps(document(experiment), indent=2, allow_nan=False) + "\n"
+        return json_document(document(experiment))
     return LINE_FORMATS[format](COLUMNS, rows(experiment))
 
 

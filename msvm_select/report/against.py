@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 from msvm_select.report.correlation import kendall
-from msvm_select.report.left_out import aligned
+from msvm_select.report.layout import aligned, shown
 from msvm_select.report.moves import Pair, by_cell, rise, value_of
-from msvm_select.report.plain import LINE_FORMATS, Plain, finite
+from msvm_select.report.plain import LINE_FORMATS, Plain, finite, json_document
 from msvm_select.report.ranking import Results, ranking_column
 from msvm_select.row import CELL, SCHEMA_VERSION, Row
 
@@ -103,7 +102,7 @@ class Against:
         if format == "table":
             return _table(self, top)
         if format == "json":
-            return json.dumps(document(self, top), indent=2, allow_nan=False) + "\n"
+            return json_document(document(self, top))
         return LINE_FORMATS[format](COLUMNS, [p.plain() for p in self.moves[:top]])
 
 
@@ -157,7 +156,8 @@ def _table(against: Against, top: int | None) -> str:
     if {row["status"] for row in rows} <= {"ok", None}:
         columns = [name for name in columns if not name.startswith("status")]
     lines: list[Sequence[str]] = [columns]
-    lines += [[_shown(row[name], name) for name in columns] for row in rows]
+    digits = [6 if name in CELL else 4 for name in columns]
+    lines += [[*map(shown, map(row.get, columns), digits)] for row in rows]
     text = aligned(lines, [name in LEFT for name in columns]) + "\n\n" if rows else ""
     left = len(against.moves) - len(rows)
     more = f"{left} more moved; --top or another format shows them\n" if left else ""
@@ -177,10 +177,3 @@ def _cell(row: Row | None, column: str) -> dict[str, Plain] | None:
 def _told(results: Results, column: str) -> str:
     best = results.best
     return f"{best.cell} ({getattr(best, column):.4g})" if best else "none"
-
-
-def _shown(value: Plain, column: str) -> str:
-    if value is None:
-        return "-"
-    digits = 6 if column in CELL else 4
-    return f"{value:.{digits}g}" if isinstance(value, float) else str(value)

@@ -7,7 +7,6 @@ and where the formula comes from. A table shows formulas only when it is to expl
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from functools import cached_property
@@ -20,7 +19,8 @@ from msvm_select.criteria.radius_margin import RadiusMargin
 from msvm_select.criteria.radius_margin_count import Counted
 from msvm_select.criteria.vc import VcTerms
 from msvm_select.records import Dataset, Floats
-from msvm_select.report.plain import LINE_FORMATS, Plain, finite
+from msvm_select.report.layout import shown
+from msvm_select.report.plain import LINE_FORMATS, Plain, finite, json_document
 from msvm_select.report.provenance import data_summary, versions
 from msvm_select.report.terms import Term
 from msvm_select.report.terms_of_errors import left_out_terms, machine_terms
@@ -90,8 +90,7 @@ class BoundsReport:
         if format == "table":
             return table(self, explain)
         if format == "json":
-            whole = json.dumps(document(self), indent=2, ensure_ascii=False)
-            return f"{whole}\n"
+            return json_document(document(self))
         return LINE_FORMATS[format](COLUMNS, self.rows)
 
 
@@ -131,14 +130,14 @@ def table(report: BoundsReport, explain: bool = False) -> str:
 
 
 def _cell(point: Mapping[str, Plain]) -> str:
-    values = [f"{name}={_shown(value)}" for name, value in point.items()]
+    values = [f"{name}={shown(value, 6)}" for name, value in point.items()]
     return " ".join([str(point["kernel"]), *values[1:]])
 
 
 def _body(terms: tuple[Term, ...], explain: bool) -> Iterator[str]:
     """A line a number, then what there is to say of it."""
     names = max(len(term.term) for term in terms)
-    values = max(len(_shown(term.value)) for term in terms)
+    values = max(len(shown(term.value, 6)) for term in terms)
     group = ""
     for term in terms:
         if term.group != group:
@@ -146,7 +145,7 @@ def _body(terms: tuple[Term, ...], explain: bool) -> Iterator[str]:
             yield ""
             yield group
         applies = {None: "", True: "applies", False: "does not apply"}[term.applies]
-        line = f"  {term.term:<{names}}  {_shown(term.value):>{values}}  {applies}"
+        line = f"  {term.term:<{names}}  {shown(term.value, 6):>{values}}  {applies}"
         said = f"{line}{': ' if applies and term.note else ''}{term.note}"
         if len(said) <= WIDTH:
             yield said.rstrip()
@@ -156,12 +155,3 @@ def _body(terms: tuple[Term, ...], explain: bool) -> Iterator[str]:
         if explain:
             source = f"{term.formula}  [{term.source}]"
             yield from (f"      {part}" for part in wrap(source, WIDTH - 6))
-
-
-def _shown(value: Plain) -> str:
-    """A value for a person: six digits."""
-    if value is None:
-        return "-"
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    return f"{value:.6g}" if isinstance(value, float) else str(value)

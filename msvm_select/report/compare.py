@@ -9,7 +9,6 @@ took and their share of all (training and criteria together).
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -17,8 +16,8 @@ from typing import Any
 
 from msvm_select.criteria import CRITERIA
 from msvm_select.report.correlation import kendall
-from msvm_select.report.left_out import aligned
-from msvm_select.report.plain import LINE_FORMATS, Plain, finite
+from msvm_select.report.layout import aligned, shown
+from msvm_select.report.plain import LINE_FORMATS, Plain, finite, json_document
 from msvm_select.report.ranking import APPLICABLE, Results, ranking_column
 from msvm_select.row import CELL, SCHEMA_VERSION, Row
 
@@ -107,8 +106,7 @@ class Comparison:
         if format == "table":
             return table(self, width)
         if format == "json":
-            whole = json.dumps(document(self), indent=2, ensure_ascii=False)
-            return f"{whole}\n"
+            return json_document(document(self))
         return LINE_FORMATS[format](COLUMNS, self.rows)
 
 
@@ -170,12 +168,8 @@ def closing(comparison: Comparison) -> str:
 
 
 def _shown(value: Plain, column: str) -> str:
-    if value is None:
-        return "-"
-    if not isinstance(value, float):
-        return str(value)
-    if column == "share":
+    if isinstance(value, float) and column == "share":
         return f"{100.0 * value:.1f} %"
-    if column == "kendall":
+    if isinstance(value, float) and column == "kendall":
         return f"{value:.2f}"
-    return f"{value:.4g}" if column in ("loo_rate", "regret") else f"{value:.6g}"
+    return shown(value, 4 if column in ("loo_rate", "regret") else 6)

@@ -9,7 +9,6 @@ schema follow it, and only where they were asked for: who knows version 1 reads 
 from __future__ import annotations
 
 import errno
-import json
 import os
 import shutil
 from collections.abc import Callable, Sequence
@@ -20,7 +19,7 @@ from typing import Any
 from msvm_select.errors import MsvmError, SettingsError
 from msvm_select.phrases import listed
 from msvm_select.report.choosing import choice_document
-from msvm_select.report.plain import LINE_FORMATS, Plain, finite
+from msvm_select.report.plain import LINE_FORMATS, Plain, finite, json_document
 from msvm_select.report.ranking import Results
 from msvm_select.report.terminal import table
 from msvm_select.row import SCHEMA_VERSION, Row
@@ -144,8 +143,7 @@ def _beside(target: Path) -> Path:
 
 
 def _json(results: Results) -> str:
-    text = json.dumps(document(results), indent=2, ensure_ascii=False, allow_nan=False)
-    return text + "\n"
+    return json_document(document(results))
 
 
 def _lines(form: str) -> Callable[[Results], str]:

@@ -7,7 +7,6 @@ only sample of its class, whose class that machine does not know.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,9 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from msvm_select.phrases import counted, in_a_line
+from msvm_select.phrases import counted
 from msvm_select.records import Dataset, Ints
-from msvm_select.report.plain import LINE_FORMATS, Plain, finite
+from msvm_select.report.layout import aligned, certificate_line, shown
+from msvm_select.report.plain import LINE_FORMATS, Plain, finite, json_document
 from msvm_select.report.provenance import data_summary, versions
 from msvm_select.row import SCHEMA_VERSION
 from msvm_select.solution import Solution
@@ -103,8 +103,7 @@ class LeftOutReport:
         if format == "table":
             return table(self, every)
         if format == "json":
-            whole = json.dumps(document(self), indent=2, ensure_ascii=False)
-            return f"{whole}\n"
+            return json_document(document(self))
         return LINE_FORMATS[format](COLUMNS, self.rows)
 
 
@@ -144,10 +143,10 @@ def conclusion(report: LeftOutReport) -> str:
 
 def table(report: LeftOutReport, every: bool = False) -> str:
     """Rows, confusion matrix and summary for a person."""
-    shown = [r for r in report.rows if every or r["wrong"] or r["ambiguous"]]
-    parts = [_samples(report, shown)] if shown else []
+    rows = [r for r in report.rows if every or r["wrong"] or r["ambiguous"]]
+    parts = [_samples(report, rows)] if rows else []
     if not every:
-        hidden = len(report.rows) - len(shown)
+        hidden = len(report.rows) - len(rows)
         parts.append(
             f"{hidden} samples that are right are not shown; --all shows them."
         )
@@ -155,14 +154,14 @@ def table(report: LeftOutReport, every: bool = False) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def _samples(report: LeftOutReport, shown: Sequence[Mapping[str, Plain]]) -> str:
+def _samples(report: LeftOutReport, rows: Sequence[Mapping[str, Plain]]) -> str:
     """The rows, named by id, else by line of the file, else by number."""
     data = report.data
     where = "id" if data.ids is not None else "line"
     if data.ids is None and data.lines is None:
         where = "sample"
     columns = [where, "class", "predicted", "margin", "road", "wrong"]
-    cells = [[_shown(row[column]) for column in columns] for row in shown]
+    cells = [[shown(row[column]) for column in columns] for row in rows]
     headings = [data.id_column or "id" if c == "id" else c for c in columns]
     return aligned([headings, *cells], [column in LEFT for column in columns])
 
@@ -183,33 +182,11 @@ def _closing(report: LeftOutReport) -> list[str]:
     full, roads = report.solution, report.summary["roads"]
     share = 100.0 * full.train_errors / full.dual.m
     counts = ", ".join(f"{n} {road}" for road, n in roads.items() if n)
-    unique = "unique" if full.b_unique else "not unique (their centre is taken)"
     lines = [
         conclusion(report),
         f"Training: {full.train_errors} of {full.dual.m} wrong ({share:.2f} %), "
         f"{full.n_sv} support vectors",
         f"Roads: {counts}",
-        f"Certificate: relative gap {full.gap:.2g}, KKT violation "
-        f"{full.kkt_violation:.2g}; biases {unique}",
+        certificate_line(full),
     ]
     return [*lines, f"Warning: {report.warning}"] if report.warning else lines
-
-
-def _shown(value: Plain) -> str:
-    if value is None:
-        return "-"
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
-
-
-def aligned(rows: Sequence[Sequence[str]], left: Sequence[bool]) -> str:
-    """Columns two spaces apart, to the left or to the right, whatever their width."""
-    rows = [[in_a_line(cell) for cell in row] for row in rows]
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    lines = []
-    for row in rows:
-        cells = zip(row, widths, left, strict=True)
-        padded = [c.ljust(w) if at_left else c.rjust(w) for c, w, at_left in cells]
-        lines.append("  ".join(padded).rstrip())
-    return "\n".join(lines)

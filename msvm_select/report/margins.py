@@ -6,7 +6,6 @@ else by their line of the file, else by number; several are separated by ``;``.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,8 +13,8 @@ from typing import Any
 
 from msvm_select.geometry.margins import PairMargin, pair_margins
 from msvm_select.records import Dataset, Ints
-from msvm_select.report.left_out import aligned
-from msvm_select.report.plain import LINE_FORMATS, Plain, finite
+from msvm_select.report.layout import aligned, certificate_line, shown
+from msvm_select.report.plain import LINE_FORMATS, Plain, finite, json_document
 from msvm_select.report.provenance import data_summary, versions
 from msvm_select.row import SCHEMA_VERSION
 from msvm_select.solution import Solution
@@ -102,8 +101,7 @@ class MarginsReport:
         if format == "table":
             return table(self)
         if format == "json":
-            whole = json.dumps(document(self), indent=2, ensure_ascii=False)
-            return f"{whole}\n"
+            return json_document(document(self))
         return LINE_FORMATS[format](COLUMNS, self.rows)
 
 
@@ -133,11 +131,9 @@ def table(report: MarginsReport) -> str:
 
 
 def _shown(value: Plain, column: str) -> str:
-    if value is None:
-        return "-"
-    if isinstance(value, float):
-        return f"{0.0 if abs(value) < 5e-9 else value:.6g}"
-    text = str(value)
+    if isinstance(value, float) and abs(value) < 5e-9:
+        value = 0.0
+    text = shown(value, 6)
     if not column.startswith("closest"):
         return text
     names = text.split(";")
@@ -148,13 +144,11 @@ def _shown(value: Plain, column: str) -> str:
 def _closing(report: MarginsReport) -> list[str]:
     full = report.solution
     share = 100.0 * full.train_errors / full.dual.m
-    unique = "unique" if full.b_unique else "not unique (their centre is taken)"
     lines = [
         "gamma_kl = (1 + delta_kl) / ||w_k - w_l||; below 0 where a sample lies beyond",
         f"The closest samples are named by {report.names}.",
         f"Training: {full.train_errors} of {full.dual.m} wrong ({share:.2f} %), "
         f"{full.n_sv} support vectors, {full.n_bounded} at C",
-        f"Certificate: relative gap {full.gap:.2g}, KKT violation "
-        f"{full.kkt_violation:.2g}; biases {unique}",
+        certificate_line(full),
     ]
     return [*lines, f"Warning: {report.warning}"] if report.warning else lines

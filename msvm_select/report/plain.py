@@ -30,6 +30,12 @@ def finite(value: Any) -> Plain:
     return plain
 
 
+def json_document(value: Any) -> str:
+    """A whole document, indented; null for every number that is not finite."""
+    whole = json.dumps(_sound(value), indent=2, ensure_ascii=False, allow_nan=False)
+    return f"{whole}\n"
+
+
 def csv_lines(columns: Sequence[str], rows: Iterable[PlainRow]) -> str:
     """Separated by commas, after a line of the columns."""
     return _separated(columns, rows, ",")
@@ -61,6 +67,12 @@ LINE_FORMATS: dict[str, Callable[[Sequence[str], Iterable[PlainRow]], str]] = {
     "ndjson": ndjson_lines,
     "markdown": markdown_lines,
 }
+
+
+def _sound(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {key: _sound(part) for key, part in value.items()}
+    return [*map(_sound, value)] if isinstance(value, list | tuple) else finite(value)
 
 
 def _field(value: Plain) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 
+from msvm_select.report.layout import shown
 from msvm_select.report.ranking import SCORES, Results, is_filled, ranking_column
 from msvm_select.row import CELL, PARAMETERS, Row
 
@@ -104,18 +105,11 @@ def _fitting(results: Results, width: int) -> list[str]:
 def _shown(row: Row, column: str, marked: bool = False) -> str:
     """One value for a person: rounded, yes or no, a dash for nothing."""
     value = getattr(row, column)
-    if value is None:
-        return "-"
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if column == "rank":
-        return f"* {value}" if marked else str(value)
-    if not isinstance(value, float):
-        return str(value)
-    if column in ("gap", "kkt_violation"):
+    if column == "rank" and marked:
+        return f"* {value}"
+    if column in ("gap", "kkt_violation") and value is not None:
         return f"{value:.0e}"
-    digits = 6 if column in CELL else 4
-    return f"{value:.{digits}g}"
+    return shown(value, 6 if column in CELL else 4)
 
 
 def _notes(results: Results) -> list[str]:

@@ -5,7 +5,6 @@ Nothing is trained but small parts of the data, for the estimate.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from textwrap import wrap
@@ -14,6 +13,7 @@ from typing import Any
 from msvm_select.kernels import Kernel
 from msvm_select.phrases import counted, sized
 from msvm_select.records import Dataset
+from msvm_select.report.plain import json_document
 from msvm_select.row import SCHEMA_VERSION
 from msvm_select.settings import Settings
 from msvm_select.sweep.compiling import compiling_note
@@ -59,8 +59,7 @@ class Plan:
     def render(self, format: str) -> str:
         """As JSON, or as lines of a name and what it stands for."""
         if format == "json":
-            whole = json.dumps(self.document(), indent=2, ensure_ascii=False)
-            return f"{whole}\n"
+            return json_document(self.document())
         lines = []
         for name, text in self._lines():
             first, *more = wrap(text, WIDTH - 10, break_on_hyphens=False) or [""]

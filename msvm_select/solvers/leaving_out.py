@@ -274,7 +274,7 @@ class _Columns:
     def __init__(self, tableau: Tableau) -> None:
         self.tableau = tableau
         s = tableau.alpha_N.size
-        self.store = np.empty((0, s))
+        self.store, self.filled = np.empty((0, s)), 0
         self.at = np.full(s, -1)
         self.needed = np.zeros(s, np.bool_)
         self.most = int(MOST_STORED // max(1, s))
@@ -294,11 +294,20 @@ class _Columns:
         """Make what was found missing."""
         wanted = np.flatnonzero(self.needed & (self.at < 0))
         if wanted.size:
-            self.at[wanted] = self.store.shape[0] + np.arange(wanted.size)
-            self.store = np.vstack([self.store, self.tableau.columns(wanted)])
+            first, self.filled = self.filled, self.filled + wanted.size
+            self.at[wanted] = np.arange(first, self.filled)
+            self._make_room()
+            self.store[first : self.filled] = self.tableau.columns(wanted)
         self.needed[:] = False
+
+    def _make_room(self) -> None:
+        """Twice as much where it runs out; the system gives it as it is filled."""
+        if self.filled > self.store.shape[0]:
+            grown = np.empty((2 * self.filled, self.store.shape[1]))
+            grown[: self.store.shape[0]] = self.store
+            self.store = grown
 
     def forget(self) -> None:
         """Let go of all where they have grown too many."""
-        if self.store.shape[0] > self.most:
-            self.store, self.at[:] = self.store[:0], -1
+        if self.filled > self.most:
+            self.filled, self.at[:] = 0, -1

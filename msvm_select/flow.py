@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+from msvm_select.records import Floats, Ints
 
 
 def without(alpha: Floats, y: Ints, C: float, p: int) -> Floats:

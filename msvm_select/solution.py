@@ -7,10 +7,9 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from msvm_select.bias import Potentials, centre
-from msvm_select.records import TIE, Dual, Floats, Work
+from msvm_select.records import TIE, Dual, Floats, Mask, Work
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,7 +140,7 @@ class Solution:
         return worst / max(1.0, self.sum_alpha)
 
     @cached_property
-    def is_support_vector(self) -> NDArray[np.bool_]:
+    def is_support_vector(self) -> Mask:
         """Which samples have some alpha_ik > 0."""
         return np.asarray(self.alpha.max(axis=1, initial=0.0) > 0.0)
 

@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
-from msvm_select.records import TIE, Floats, Ints
+from msvm_select.records import TIE, Floats, Ints, Mask
 
 ROADS = (
     "not a support vector",
@@ -36,7 +35,7 @@ class LeftOut:
     margins: Floats
     road: Ints
     exchanges: Ints
-    at_top: NDArray[np.bool_]
+    at_top: Mask
     unsure: Floats | float = 0.0
 
     @cached_property
@@ -45,7 +44,7 @@ class LeftOut:
         return np.asarray(self.margins.min(axis=1))
 
     @cached_property
-    def wrong(self) -> NDArray[np.bool_]:
+    def wrong(self) -> Mask:
         """Ties are errors, and so is what training already decided."""
         return np.asarray((self.road == BY_TRAINING) | ~(self.margin > TIE))
 
@@ -65,7 +64,7 @@ class LeftOut:
         return int(self.wrong.sum())
 
     @cached_property
-    def in_doubt(self) -> NDArray[np.bool_]:
+    def in_doubt(self) -> Mask:
         """Which margins lie within 1e-7 of 0 or their own doubt, or are no number.
 
         But those that training decided: no margin was asked for, and they are certain.

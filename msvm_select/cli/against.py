@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import click
-
+from msvm_select.cli.gates import say_failed
 from msvm_select.cli.streams import emit
 from msvm_select.errors import SettingsError
 
@@ -46,5 +45,5 @@ def say_worsened(against: Against, tolerance: float) -> bool:
     """Whether the best cell got worse by more than ``tolerance``; says so."""
     sentence = against.worsened(tolerance)
     if sentence is not None:
-        click.echo(f"Gate failed: {sentence}", err=True)
+        say_failed(sentence)
     return sentence is not None

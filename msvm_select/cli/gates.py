@@ -20,8 +20,13 @@ def say_broken(results: Results, values: Mapping[str, Any]) -> bool:
     asked = {name: values[name] for name in GATES if values.get(name) is not None}
     sentences = broken(results, **asked)
     for sentence in sentences:
-        click.echo(f"Gate failed: {sentence}", err=True)
+        say_failed(sentence)
     return bool(sentences)
+
+
+def say_failed(sentence: str) -> None:
+    """Why a gate is broken."""
+    click.echo(f"Gate failed: {sentence}", err=True)
 
 
 def gated_exit_code(results: Results, values: Mapping[str, Any]) -> int:

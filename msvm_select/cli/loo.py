@@ -8,6 +8,7 @@ import click
 
 from msvm_select.cli.chosen import chosen_reading, read
 from msvm_select.cli.data_options import data_argument, data_options
+from msvm_select.cli.gates import say_failed
 from msvm_select.cli.headings import Command
 from msvm_select.cli.interrupts import patiently
 from msvm_select.cli.one_cell import Asked
@@ -88,7 +89,5 @@ def _judge_gate(report: LeftOutReport, fail_above: float | None) -> None:
     """Exit 1 where the error rate is larger than that."""
     rate = report.left_out.errors / report.data.m
     if fail_above is not None and rate > fail_above:
-        click.echo(
-            f"Gate failed: loo_rate {rate:.6g} is above {fail_above:.6g}", err=True
-        )
+        say_failed(f"loo_rate {rate:.6g} is above {fail_above:.6g}")
         click.get_current_context().exit(1)

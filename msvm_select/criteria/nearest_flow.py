@@ -14,13 +14,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from msvm_select.criteria.box_qp import minimise
-from msvm_select.records import Floats, Gram, Ints
+from msvm_select.records import Floats, Gram, Ints, Mask
 from msvm_select.solution import Solution
-
-Mask = NDArray[np.bool_]
 
 STEEP = 1e-10  # of ||t||^2 k(x_p, x_p): a slope that is worth another try
 MORE = 40  # arcs that a try adds at most

@@ -33,16 +33,13 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from msvm_select.bias import centre
 from msvm_select.criteria.base import Cell, Criterion, Score, quiet
 from msvm_select.criteria.nearest_flow import Arcs, nearest_flow
 from msvm_select.criteria.radius_margin import RadiusMargin, radius_margin_terms
-from msvm_select.records import TIE, Floats, Ints
+from msvm_select.records import TIE, Floats, Ints, Mask
 from msvm_select.solution import Solution
-
-Mask = NDArray[np.bool_]
 
 SURE = 1.0 - 1e-6  # of N_p V_pn: what is not below is counted
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from msvm_select.dataset.no_number import NoNumbers
 from msvm_select.dataset.problems import Problems
 from msvm_select.dataset.table import Table
-from msvm_select.records import Floats, Ints
+from msvm_select.records import Floats, Ints, Mask
 
 # "Na" and "None" are left out: they are labels of real data.
 MISSING = frozenset(
@@ -64,12 +64,12 @@ class Cells:
     texts: dict[str, Texts]
     lines: Ints
 
-    def keep(self, rows: NDArray[np.bool_]) -> Cells:
+    def keep(self, rows: Mask) -> Cells:
         """Only the rows that are marked."""
         texts = {name: values[rows] for name, values in self.texts.items()}
         return Cells(self.inputs, self.numbers[rows], texts, self.lines[rows])
 
-    def holes(self) -> NDArray[np.bool_]:
+    def holes(self) -> Mask:
         """(m, inputs): where a value is missing."""
         holes = np.isnan(self.numbers)
         for j, name in enumerate(self.inputs):

@@ -6,11 +6,10 @@ import math
 from collections.abc import Iterable
 
 import numpy as np
-from numpy.typing import NDArray
 
 from msvm_select.dataset.cells import Cells, Texts, is_number
 from msvm_select.dataset.problems import Problems
-from msvm_select.records import Columns, Floats, Ints
+from msvm_select.records import Columns, Floats, Ints, Mask
 
 SHOWN = 5
 FAR = 1e150  # beyond it, or below 1 / it, squares leave the range of numbers
@@ -109,7 +108,7 @@ def settle_missing(
     return cells
 
 
-def _drop(cells: Cells, bad: NDArray[np.bool_], problems: Problems) -> Cells:
+def _drop(cells: Cells, bad: Mask, problems: Problems) -> Cells:
     if not bad.any():
         return cells
     if bad.all():
@@ -121,9 +120,7 @@ def _drop(cells: Cells, bad: NDArray[np.bool_], problems: Problems) -> Cells:
     return cells.keep(~bad)
 
 
-def _tell_unlabelled(
-    cells: Cells, bad: NDArray[np.bool_], target: str, problems: Problems
-) -> None:
+def _tell_unlabelled(cells: Cells, bad: Mask, target: str, problems: Problems) -> None:
     count = int(bad.sum())
     others = f" ({count} such rows)" if count > 1 else ""
     problems.add(
@@ -134,7 +131,7 @@ def _tell_unlabelled(
     )
 
 
-def _tell_holes(cells: Cells, holes: NDArray[np.bool_], problems: Problems) -> None:
+def _tell_holes(cells: Cells, holes: Mask, problems: Problems) -> None:
     i, j = np.argwhere(holes)[0]
     total, rows = int(holes.sum()), int(holes.any(axis=1).sum())
     counts = _counts(cells, holes)
@@ -149,7 +146,7 @@ def _tell_holes(cells: Cells, holes: NDArray[np.bool_], problems: Problems) -> N
     )
 
 
-def _tell_filled(cells: Cells, holes: NDArray[np.bool_], problems: Problems) -> None:
+def _tell_filled(cells: Cells, holes: Mask, problems: Problems) -> None:
     if not holes.any():
         return
     problems.note(
@@ -164,7 +161,7 @@ def refuse_empty_columns(cells: Cells, problems: Problems) -> None:
         problems.add("no value at all: leave the column out", column=cells.inputs[j])
 
 
-def _counts(cells: Cells, holes: NDArray[np.bool_]) -> str:
+def _counts(cells: Cells, holes: Mask) -> str:
     per_column = holes.sum(axis=0)
     some = np.flatnonzero(per_column)
     said = [f"{cells.inputs[j]} {per_column[j]}" for j in some[:SHOWN]]

@@ -9,12 +9,9 @@ vector 1, on which all hangs, is well within its range, whatever K is.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from msvm_select import lapack
-from msvm_select.records import Floats, Ints
-
-Mask = NDArray[np.bool_]
+from msvm_select.records import Floats, Ints, Mask
 
 RIDGE = 1e-12  # of max K_ii
 REFACTOR = 6  # drop up to this part of the points without a new factor

@@ -8,13 +8,10 @@ from dataclasses import dataclass, fields
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from msvm_select.errors import KernelError, SettingsError
-from msvm_select.records import Gram
+from msvm_select.records import Floats, Gram
 from msvm_select.row import PARAMETERS, Setting
-
-Floats = NDArray[np.float64]
 
 LARGEST = 1e100  # |k(x, z)|: the bounds take its square, and may not overflow
 

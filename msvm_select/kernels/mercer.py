@@ -12,11 +12,8 @@ import math
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
-from msvm_select.records import Gram
-
-Floats = NDArray[np.float64]
+from msvm_select.records import Floats, Gram
 
 INDEFINITE = (
     "the Gram matrix is indefinite (smallest eigenvalue {:.3g}), so that no optimum is "

@@ -8,8 +8,8 @@ from typing import ClassVar
 import numpy as np
 
 from msvm_select.errors import DataError
-from msvm_select.kernels.base import Floats, Kernel
-from msvm_select.records import Gram
+from msvm_select.kernels.base import Kernel
+from msvm_select.records import Floats, Gram
 
 SYMMETRY = 1e-10
 

@@ -7,7 +7,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from msvm_select.kernels.base import Floats, Kernel
+from msvm_select.kernels.base import Kernel
+from msvm_select.records import Floats
 
 
 @dataclass(frozen=True)

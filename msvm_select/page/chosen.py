@@ -11,15 +11,12 @@ from msvm_select.records import Dataset
 from msvm_select.report.left_out import LeftOutReport
 from msvm_select.row import Row
 from msvm_select.settings import PARAMETERS, Settings, settings_from
-from msvm_select.sweep.progress import Progress, silent
 
 
-def judged(
-    data: Dataset, settings: Settings, row: Row, progress: Progress = silent
-) -> LeftOutReport:
+def judged(data: Dataset, settings: Settings, row: Row) -> LeftOutReport:
     """The exact leave-one-out of the cell of ``row``, as the sweep trained it."""
     only = single(settings, row)
-    return leave_one_out(train_cell(data, only, progress), only)
+    return leave_one_out(train_cell(data, only), only)
 
 
 def single(settings: Settings, row: Row) -> Settings:

@@ -5,13 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
 from msvm_select.errors import MsvmError, SettingsError
 from msvm_select.model import Model, train_cell
 from msvm_select.model.left_out import leave_one_out
 from msvm_select.phrases import listed
-from msvm_select.records import Dataset, Floats
+from msvm_select.records import Dataset, Floats, Mask
 from msvm_select.settings import settings_from
 
 QUICK = 1000  # samples up to which leaving out is quick
@@ -30,7 +29,7 @@ class Plane:
     X: Floats
     labels: tuple[str, ...]
     support: Floats
-    wrong: NDArray[np.bool_]
+    wrong: Mask
     meaning: str
     notes: tuple[str, ...] = field(default=())
 
@@ -93,7 +92,7 @@ def is_training_data(model: Model, data: Dataset) -> bool:
     return bool(np.abs(there - model.Z).max(initial=0.0) <= NEAR)
 
 
-def _left_out(model: Model, data: Dataset) -> NDArray[np.bool_]:
+def _left_out(model: Model, data: Dataset) -> Mask:
     """Which samples the machine trained without them gets wrong, exactly."""
     settings = settings_from(
         {

@@ -65,14 +65,14 @@ def label(value: float) -> str:
     return text.replace("e-0", "e-").replace("e+0", "e")
 
 
-def value_axis(axes: Axes, scale: Scale, wide: float, name: str = "C") -> None:
-    """The grid's values below the axes, as many as fit so many inches."""
+def value_axis(axes: Axes, scale: Scale, wide: float) -> None:
+    """The values of C below the axes, as many as fit so many inches."""
     heads = [label(value) for value in scale.values]
     keep = thinned(len(heads), int(wide / (DIGIT * (max(map(len, heads)) + 1))))
     axes.set_xlim(scale.edges[0], scale.edges[-1])
     axes.set_xticks([scale.places[j] for j in keep])
     axes.set_xticklabels([heads[j] for j in keep])
-    axes.set_xlabel(axis_name(name, scale))
+    axes.set_xlabel(axis_name("C", scale))
 
 
 def axis_name(name: str, scale: Scale) -> str:

@@ -127,6 +127,17 @@ def test_low_rank_has_eigenvalue_zero(X):
     assert smallest_eigenvalue(Linear().gram(X)) == 0.0
 
 
+def test_many_samples_of_a_sound_kernel_are_not_tested(X, monkeypatch):
+    """Theory vouches for them: NaN, which is not indefinite; others are tested."""
+    monkeypatch.setattr("msvm_select.kernels.mercer.MANY", X.shape[0] - 1)
+    gram = Rbf(1.0).gram(X)
+    assert np.isnan(smallest_eigenvalue(gram, always_psd=True))
+    assert not is_indefinite(np.nan, gram)
+    assert smallest_eigenvalue(gram, always_psd=False) >= -1e-12
+    monkeypatch.setattr("msvm_select.kernels.mercer.MANY", X.shape[0])
+    assert smallest_eigenvalue(gram, always_psd=True) >= -1e-12
+
+
 def test_mercer_finds_a_small_negative_eigenvalue():
     """An eigenvalue of -1e-6, too small to fail a sloppy test, is found and told."""
     Q, _ = np.linalg.qr(np.random.default_rng(1).standard_normal((30, 30)))

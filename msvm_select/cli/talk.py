@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 import threading
 import time
@@ -136,11 +137,11 @@ class Talk:
             self.say(f"Note: {note}.")
 
     def _tested(self, event: GramTested) -> None:
-        word = ", indefinite" if event.indefinite else ""
-        self.say(
-            f"{event.kernel}: smallest eigenvalue of the Gram matrix "
-            f"{event.smallest_eigenvalue:.3g}{word}"
-        )
+        smallest = event.smallest_eigenvalue
+        told = f"smallest eigenvalue of the Gram matrix {smallest:.3g}"
+        if math.isnan(smallest):
+            told = "the Gram matrix is positive semi-definite by theory (not measured)"
+        self.say(f"{event.kernel}: {told}{', indefinite' if event.indefinite else ''}")
 
     def _facts(self) -> Facts:
         with self.lock:

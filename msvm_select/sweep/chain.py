@@ -65,7 +65,7 @@ class Chain:
         except KernelError as error:
             yield from (self._failed(C, str(error)) for C in self.settings.C)
             return
-        smallest = smallest_eigenvalue(gram)
+        smallest = smallest_eigenvalue(gram, self.kernel.always_psd)
         indefinite = is_indefinite(smallest, gram)
         seconds = time.perf_counter() - began
         yield GramTested(self.kernel, smallest, indefinite, seconds)

@@ -18,6 +18,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from msvm_select.kernels import Kernel
+from msvm_select.kernels.mercer import MANY
 from msvm_select.records import Dataset, Floats, Scaling
 from msvm_select.row import Row
 from msvm_select.settings import Settings
@@ -65,7 +66,8 @@ def estimate(
     busy = max(1.0, waited / max(time.process_time() - worked, 1e-9))
     low, high = (_whole(parts, data.m, copies) for copies in (0.0, 1.0))
     cells = len(kernels) * len(settings.C)
-    gram = len(kernels) * (CUBE * data.m**3 + SQUARE * data.m**2)
+    tested = sum(data.m <= MANY or not kernel.always_psd for kernel in kernels)
+    gram = tested * CUBE * data.m**3 + len(kernels) * SQUARE * data.m**2
     wide = SURE * (data.m / parts[-1].samples) ** DOUBT
     share = min(settings.jobs, len(kernels))
     return Estimate(

@@ -54,7 +54,7 @@ class Resumed:
 
 @dataclass(frozen=True)
 class GramTested:
-    """Mercer's test of one kernel setting."""
+    """Mercer's test of one kernel setting; NaN where theory made it needless."""
 
     kernel: Kernel
     smallest_eigenvalue: float

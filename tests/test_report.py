@@ -26,7 +26,7 @@ from msvm_select.report.formats import (
     render,
     write_whole,
 )
-from msvm_select.report.layout import shown
+from msvm_select.report.layout import aligned, shown
 from msvm_select.report.plain import Plain, json_document
 from msvm_select.report.reread import read_results
 from msvm_select.row import COLUMNS, Row
@@ -406,3 +406,10 @@ def test_a_person_reads_rounded_values() -> None:
     assert [shown(value, 3) for value in values] == [
         *("-", "yes", "0.333", "1234567", "text")
     ]
+
+
+def test_columns_are_aligned_as_a_terminal_shows_them() -> None:
+    """A Chinese letter takes two places, an accent of its own none."""
+    rows = [["玻璃", "1"], ["verre\u0301", "22"], ["x", "3"]]
+    found = aligned(rows, [True, False]).splitlines()
+    assert found == ["玻璃    1", "verre\u0301  22", "x       3"]

@@ -66,6 +66,8 @@ def _print_json(document: dict[str, Any]) -> None:
 
 
 def _show(description: Description) -> None:
+    from msvm_select.report.layout import aligned
+
     click.echo(
         f"{description.name}: {description.rows} rows, "
         f"{counted(description.features, 'feature')}, "
@@ -83,7 +85,8 @@ def _show(description: Description) -> None:
         ]
         for c in description.columns[:SHOWN]
     ]
-    _table([[str(cell) for cell in row] for row in cells])
+    rows = [[str(cell) for cell in row] for row in cells]
+    click.echo(aligned([HEADINGS, *rows], [True] + [False] * (len(HEADINGS) - 1)))
     rest = len(description.columns) - SHOWN
     if rest > 0:
         click.echo(f"... and {rest} more columns (--format json has them all)")
@@ -96,12 +99,3 @@ def _show(description: Description) -> None:
 def _cut(items: list[str] | tuple[str, ...]) -> list[str]:
     rest = len(items) - SHOWN
     return [*items[:SHOWN], *([f"... and {rest} more"] if rest > 0 else [])]
-
-
-def _table(rows: list[list[str]]) -> None:
-    """Aligned columns, numbers to the right."""
-    widths = [max(map(len, column)) for column in zip(HEADINGS, *rows, strict=True)]
-    for row in [list(HEADINGS), *rows]:
-        first = row[0].ljust(widths[0])
-        others = [c.rjust(w) for c, w in zip(row[1:], widths[1:], strict=True)]
-        click.echo("  ".join([first, *others]))

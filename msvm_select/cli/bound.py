@@ -10,7 +10,7 @@ from msvm_select.cli.chosen import chosen_reading, read
 from msvm_select.cli.data_options import data_argument, data_options
 from msvm_select.cli.headings import Command
 from msvm_select.cli.interrupts import patiently
-from msvm_select.cli.one_cell import Asked
+from msvm_select.cli.one_cell import Asked, conclude
 from msvm_select.cli.options import (
     constants_options,
     from_options,
@@ -53,13 +53,15 @@ def command(
     that it comes from; the other formats always have both. Exit 5, with nothing shown,
     when the training did not converge.
     """
+    from msvm_select.report.bounds import conclusion
+
     asked = Asked(options)
     format = chosen_format(asked.settings.format, output, data)
     reading = chosen_reading(options, asked.cell)
     with Talk(quiet) as talk:
         report = _bounded(read(data, asked.settings, **reading), asked, talk)
     emit(report.render(format, explain), output)
-    _conclude(report, format, output, talk)
+    conclude(conclusion(report), report.warning, format, output, talk)
 
 
 def _bounded(data: Dataset, asked: Asked, talk: Talk) -> BoundsReport:
@@ -68,17 +70,3 @@ def _bounded(data: Dataset, asked: Asked, talk: Talk) -> BoundsReport:
 
     trained = asked.optimal(data, talk, "nothing to bound")
     return patiently(bounds, trained, asked.settings)
-
-
-def _conclude(
-    report: BoundsReport, format: str, output: str | None, talk: Talk
-) -> None:
-    """On stderr, unless a table on stdout has it all."""
-    from msvm_select.report.bounds import conclusion
-
-    if output is not None or format != "table":
-        talk.say(conclusion(report))
-        if report.warning:
-            talk.say(f"Warning: {report.warning}")
-    if output is not None:
-        talk.say(f"Written: {output}")

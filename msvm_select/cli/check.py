@@ -11,6 +11,7 @@ import click
 from msvm_select.cli.chosen import chosen_reading, read
 from msvm_select.cli.data_options import data_argument, data_options
 from msvm_select.cli.headings import Command
+from msvm_select.cli.options import TABLE_OR_JSON
 from msvm_select.errors import DataError
 from msvm_select.phrases import counted, in_a_line, quoted
 
@@ -25,14 +26,7 @@ HEADINGS = ("column", "min", "max", "mean", "sd", "missing")
 @click.command("check", cls=Command, short_help="Report what is in a data file.")
 @data_argument
 @data_options
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(["table", "json"]),
-    default="table",
-    show_default=True,
-    help="For people or for programs.",
-)
+@TABLE_OR_JSON
 def command(data: str, form: str, **options: Any) -> None:
     """Report what is in DATA: classes, ranges, missing and repeated values.
 

@@ -11,7 +11,7 @@ from msvm_select.cli.data_options import data_argument, data_options
 from msvm_select.cli.gates import say_failed
 from msvm_select.cli.headings import Command
 from msvm_select.cli.interrupts import patiently
-from msvm_select.cli.one_cell import Asked
+from msvm_select.cli.one_cell import Asked, conclude
 from msvm_select.cli.options import (
     FAIL_ABOVE,
     from_options,
@@ -53,13 +53,15 @@ def command(
     formats have every sample, json has all of it. Exit 5, with nothing shown, when the
     training did not converge.
     """
+    from msvm_select.report.left_out import conclusion
+
     asked = Asked(options)
     format = chosen_format(asked.settings.format, output, data)
     reading = chosen_reading(options, asked.cell)
     with Talk(quiet) as talk:
         report = _judged(read(data, asked.settings, **reading), asked, talk)
     emit(report.render(format, every), output)
-    _conclude(report, format, output, talk)
+    conclude(conclusion(report), report.warning, format, output, talk)
     _judge_gate(report, asked.settings.fail_above)
 
 
@@ -69,20 +71,6 @@ def _judged(data: Dataset, asked: Asked, talk: Talk) -> LeftOutReport:
 
     trained = asked.optimal(data, talk, "no leave-one-out")
     return patiently(leave_one_out, trained, asked.settings)
-
-
-def _conclude(
-    report: LeftOutReport, format: str, output: str | None, talk: Talk
-) -> None:
-    """On stderr: the errors, unless a table on stdout ends with them."""
-    from msvm_select.report.left_out import conclusion
-
-    if output is not None or format != "table":
-        talk.say(conclusion(report))
-        if report.warning:
-            talk.say(f"Warning: {report.warning}")
-    if output is not None:
-        talk.say(f"Written: {output}")
 
 
 def _judge_gate(report: LeftOutReport, fail_above: float | None) -> None:

@@ -56,6 +56,40 @@ CONSTANTS = (
     ),
 )
 
+
+def machine(metavar: str) -> tuple[Callable[[Command], Command], ...]:
+    """The parameters of the kernel, a grid or a value each; loss and scaling."""
+    return (
+        setting(
+            "--gamma",
+            metavar=metavar,
+            help="Default: 1 for the polynomial, 1/(features x variance) for rbf and "
+            "sigmoid.",
+        ),
+        setting("--sigma", metavar=metavar, help="For rbf: gamma = 1/(2 sigma^2)."),
+        setting("--degree", metavar=metavar, help="For the polynomial. Default: 3."),
+        setting("--coef0", metavar=metavar, help="For polynomial and sigmoid."),
+        setting(
+            "--loss", metavar="NAME", help="l1 (default, the hinge) or l2 (squared)."
+        ),
+        setting("--scale", metavar="KIND", help="standard (default), minmax or none."),
+    )
+
+
+SOLVING = (
+    setting("--solver", metavar="NAME", help="exact (default), smo, osqp or qp."),
+    setting(
+        "--gap",
+        metavar="G",
+        help="The relative duality gap to train to. Default: 1e-8, of smo 1e-3.",
+    ),
+    setting("--qp-backend", metavar="NAME", help="For --solver qp."),
+)
+ALLOW_INDEFINITE = setting(
+    "--allow-indefinite/--no-allow-indefinite",
+    help="Train on a Gram matrix that fails Mercer's test. Default: refuse.",
+)
+
 SCORED = setting(
     "--criteria",
     metavar="A,B,..",
@@ -73,31 +107,12 @@ SWEEP_OPTIONS = (
         "rbf.",
     ),
     setting("--C", "C", metavar="GRID", help="Default: 2^-3:2^9:7."),
-    setting(
-        "--gamma",
-        metavar="GRID",
-        help="Default: 1 for the polynomial, 1/(features x variance) for rbf and "
-        "sigmoid.",
-    ),
-    setting("--sigma", metavar="GRID", help="For rbf: gamma = 1/(2 sigma^2)."),
-    setting("--degree", metavar="GRID", help="For the polynomial. Default: 3."),
-    setting("--coef0", metavar="GRID", help="For polynomial and sigmoid."),
-    setting("--loss", metavar="NAME", help="l1 (default, the hinge) or l2 (squared)."),
-    setting("--scale", metavar="KIND", help="standard (default), minmax or none."),
+    *machine("GRID"),
     SCORED,
     RANK_BY,
-    setting("--solver", metavar="NAME", help="exact (default), smo, osqp or qp."),
-    setting(
-        "--gap",
-        metavar="G",
-        help="The relative duality gap to train to. Default: 1e-8, of smo 1e-3.",
-    ),
-    setting("--qp-backend", metavar="NAME", help="For --solver qp."),
+    *SOLVING,
     setting("--warm-start/--no-warm-start", help="Start from the last C. Default: do."),
-    setting(
-        "--allow-indefinite/--no-allow-indefinite",
-        help="Train on a Gram matrix that fails Mercer's test. Default: refuse.",
-    ),
+    ALLOW_INDEFINITE,
     *CONSTANTS,
     setting("--seed", metavar="N", help="For whatever shuffles. Default: 0."),
     setting(
@@ -147,6 +162,14 @@ FORMAT = setting(
     help="table, csv, tsv, json, ndjson or markdown. Default: by the ending of the -o "
     "file, else table.",
 )
+TABLE_OR_JSON = click.option(
+    "--format",
+    "form",
+    type=click.Choice(["table", "json"]),
+    default="table",
+    show_default=True,
+    help="For people or for programs.",
+)
 OUTPUT = click.option(
     "-o", "--output", metavar="FILE", help="Write there, not to stdout."
 )
@@ -163,28 +186,9 @@ CELL_OPTIONS = (
         help="linear, polynomial, rbf, sigmoid or precomputed. Default: rbf.",
     ),
     setting("--C", "C", metavar="VALUE", help="Default: 1."),
-    setting(
-        "--gamma",
-        metavar="VALUE",
-        help="Default: 1 for the polynomial, 1/(features x variance) for rbf and "
-        "sigmoid.",
-    ),
-    setting("--sigma", metavar="VALUE", help="For rbf: gamma = 1/(2 sigma^2)."),
-    setting("--degree", metavar="VALUE", help="For the polynomial. Default: 3."),
-    setting("--coef0", metavar="VALUE", help="For polynomial and sigmoid."),
-    setting("--loss", metavar="NAME", help="l1 (default, the hinge) or l2 (squared)."),
-    setting("--scale", metavar="KIND", help="standard (default), minmax or none."),
-    setting("--solver", metavar="NAME", help="exact (default), smo, osqp or qp."),
-    setting(
-        "--gap",
-        metavar="G",
-        help="The relative duality gap to train to. Default: 1e-8, of smo 1e-3.",
-    ),
-    setting("--qp-backend", metavar="NAME", help="For --solver qp."),
-    setting(
-        "--allow-indefinite/--no-allow-indefinite",
-        help="Train on a Gram matrix that fails Mercer's test. Default: refuse.",
-    ),
+    *machine("VALUE"),
+    *SOLVING,
+    ALLOW_INDEFINITE,
 )
 FROM_OPTIONS = (
     click.option(

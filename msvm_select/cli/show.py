@@ -13,6 +13,7 @@ import click
 
 from msvm_select.cli import EXIT_CODES
 from msvm_select.cli.headings import Command
+from msvm_select.cli.options import TABLE_OR_JSON
 
 WIDTH = 80
 Facts = dict[str, Any]
@@ -78,14 +79,7 @@ TOPICS: dict[str, Callable[[], dict[str, Facts]]] = {
     "show", cls=Command, short_help="List kernels, solvers, criteria, formats."
 )
 @click.argument("topic", metavar="TOPIC", type=click.Choice(list(TOPICS)))
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(["table", "json"]),
-    default="table",
-    show_default=True,
-    help="For people or for programs.",
-)
+@TABLE_OR_JSON
 def command(topic: str, form: str) -> None:
     """List what is on offer: kernels, solvers, criteria, formats or exit-codes.
 

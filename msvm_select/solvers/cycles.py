@@ -21,26 +21,15 @@ class whose F moved are looked at again.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numba import njit
+
+from msvm_select.solvers.compiled import INNER, inner, kernel
 
 NONE = -1e300  # the gain of an arc that no variable can serve
 ROUNDING = 1e-6  # slacks below it may be those of free variables, left by rounding
 ULPS = 1e-15  # and what stretching them leaves
 FLAT = 1e-12  # the least curvature that a step divides by
-
-# An inner kernel is called by kernels alone: without the wrapper for calls from Python,
-# which would unbox all its arrays, it compiles in half the time.
-INNER: dict[str, Any] = {
-    "nogil": True,
-    "error_model": "numpy",
-    "no_cpython_wrapper": True,
-    "no_cfunc_wrapper": True,
-}
-inner = njit(**INNER)
-kernel = njit(cache=True, nogil=True, error_model="numpy")
 
 
 @njit(**INNER, fastmath={"nnan", "nsz"})

@@ -20,16 +20,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from msvm_select import lapack
 from msvm_select.records import Gram
+from msvm_select.solvers.compiled import kernel
 
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
-
-kernel = njit(cache=True, nogil=True, error_model="numpy")
 
 DIRECT = 1200  # free variables up to which Cholesky is as fast
 MOST_DIRECT = 6000  # and up to which it is tried where conjugate gradients crawl

@@ -21,23 +21,12 @@ bound. Elsewhere the step is 1: what d leaves of the null space is then walked n
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numba import njit
 
-FULL = 1e300
+from msvm_select.solvers.compiled import INNER, inner, kernel
 
-# An inner kernel is called by kernels alone: without the wrapper for calls from Python,
-# which would unbox all its arrays, it compiles in half the time.
-INNER: dict[str, Any] = {
-    "nogil": True,
-    "error_model": "numpy",
-    "no_cpython_wrapper": True,
-    "no_cfunc_wrapper": True,
-}
-inner = njit(**INNER)
-kernel = njit(cache=True, nogil=True, error_model="numpy")
+FULL = 1e300
 
 
 @inner

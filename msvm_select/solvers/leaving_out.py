@@ -27,6 +27,7 @@ from numpy.typing import NDArray
 from msvm_select.flow import ties_all, without
 from msvm_select.records import Floats
 from msvm_select.solution import Solution
+from msvm_select.solvers.columns import MOST_STORED, Columns
 from msvm_select.solvers.cycles import certify
 from msvm_select.solvers.left_out import NEEDS_COLUMN, SETTLED, Table, leave_out
 from msvm_select.solvers.tableau import Tableau, build
@@ -45,9 +46,7 @@ Ints = NDArray[np.int64]
 Tell = Callable[[int, int], None]
 
 CHUNK = 256  # samples between two words of progress
-MOST_STORED = 4e7  # numbers in the columns of S that are kept
 MOST_NUMBERS = 2e8  # of the tableau: beyond, every support vector is retrained
-NEAR = 0.4  # r of variables whose columns are made before they are asked for
 SURE = 1e-6  # a margin below is retrained: the tableau has some nine digits
 
 
@@ -106,7 +105,7 @@ class _LeavingOut:
         self.unsure = np.zeros(m)
         self.present = np.bincount(self.y, minlength=Q) > 0
         self.tableau: Tableau | None = None
-        self.columns: _Columns | None = None
+        self.columns: Columns | None = None
 
     def sort_out(self, every_margin: bool) -> Ints:
         """Answer what needs no work; -> the samples that do."""
@@ -174,7 +173,7 @@ class _LeavingOut:
                 self.full.A, self.full.F, self.b, self.C,
             )  # fmt: skip
             if self.tableau is not None:
-                self.columns = _Columns(self.tableau)
+                self.columns = Columns(self.tableau)
         return self.columns is not None
 
     def _pass(self, samples: Ints) -> Ints:
@@ -266,48 +265,3 @@ class _LeavingOut:
             self.y[back], self.margins[back], self.road[back],
             self.exchanges[back], self.at_top[back], self.unsure[back],
         )  # fmt: skip
-
-
-class _Columns:
-    """The columns of S made so far: ``store[at[v]]`` is that of variable v."""
-
-    def __init__(self, tableau: Tableau) -> None:
-        self.tableau = tableau
-        s = tableau.alpha_N.size
-        self.store, self.filled = np.empty((0, s)), 0
-        self.at = np.full(s, -1)
-        self.needed = np.zeros(s, np.bool_)
-        self.most = int(MOST_STORED // max(1, s))
-        self.fresh = True
-
-    def need_shifts_of(self, samples: Ints) -> None:
-        """The variables that leaving these samples out will shift."""
-        t = self.tableau
-        if self.fresh:  # these are asked for by many
-            near = np.argsort(np.abs(t.r_N))[: self.most // 4]
-            self.needed[near[np.abs(t.r_N[near]) < NEAR]] = True
-            self.fresh = False
-        self.needed |= (t.alpha_N > 0.0) & np.isin(t.rows_N, samples)
-        self.make_needed()
-
-    def make_needed(self) -> None:
-        """Make what was found missing."""
-        wanted = np.flatnonzero(self.needed & (self.at < 0))
-        if wanted.size:
-            first, self.filled = self.filled, self.filled + wanted.size
-            self.at[wanted] = np.arange(first, self.filled)
-            self._make_room()
-            self.store[first : self.filled] = self.tableau.columns(wanted)
-        self.needed[:] = False
-
-    def _make_room(self) -> None:
-        """Twice as much where it runs out; the system gives it as it is filled."""
-        if self.filled > self.store.shape[0]:
-            grown = np.empty((2 * self.filled, self.store.shape[1]))
-            grown[: self.store.shape[0]] = self.store
-            self.store = grown
-
-    def forget(self) -> None:
-        """Let go of all where they have grown too many."""
-        if self.filled > self.most:
-            self.filled, self.at[:] = 0, -1

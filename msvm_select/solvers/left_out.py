@@ -21,13 +21,14 @@ variable takes the tie over.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
 from msvm_select.records import Floats
+from msvm_select.solvers.compiled import INNER, inner, kernel
 
 SETTLED, NEEDS_COLUMN, UNSETTLED = 0, 1, 2
 MOST_TURNS = 8  # of the exchange of all
@@ -77,18 +78,6 @@ class State(NamedTuple):
     slope_a: Floats
     slope_r: Floats
     scale: Floats
-
-
-# An inner kernel is called by kernels alone: without the wrapper for calls from Python,
-# which would unbox all its arrays, it compiles in half the time.
-INNER: dict[str, Any] = {
-    "nogil": True,
-    "error_model": "numpy",
-    "no_cpython_wrapper": True,
-    "no_cfunc_wrapper": True,
-}
-inner = njit(**INNER)
-kernel = njit(cache=True, nogil=True, error_model="numpy")
 
 
 @inner

@@ -31,18 +31,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from msvm_select import lapack
 from msvm_select.records import Floats
+from msvm_select.solvers.compiled import kernel
 
 Ints = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 
 POOR = 1e-6  # an inverse worse than this is not used
-
-kernel = njit(cache=True, nogil=True, error_model="numpy")
 
 
 @dataclass(eq=False)

@@ -13,7 +13,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from msvm_select.dataset import load_csv
+    from msvm_select.data import load_csv
     from msvm_select.model import Model, fit, load_model
     from msvm_select.sweep import Journal, run_sweep
 
@@ -24,7 +24,7 @@ _HOMES = {
     "Journal": "sweep",
     "Model": "model",
     "fit": "model",
-    "load_csv": "dataset",
+    "load_csv": "data",
     "load_model": "model",
     "run_sweep": "sweep",
 }

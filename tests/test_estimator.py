@@ -22,7 +22,7 @@ from msvm_select import fit, load_csv
 from msvm_select.estimator import MSVMClassifier
 from msvm_select.solvers import SOLVERS
 from tests.conftest import DATA, PROBLEMS
-from tests.test_model import Idle
+from tests.model.test_model import Idle
 
 # The checks hand float32 kernels over: positive semi-definite up to their rounding.
 CHECKED = [

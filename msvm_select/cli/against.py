@@ -10,7 +10,7 @@ from msvm_select.errors import SettingsError
 
 if TYPE_CHECKING:
     from msvm_select.cli.talk import Talk
-    from msvm_select.report.against import Against
+    from msvm_select.results.against import Against
 
 ENOUGH = 20  # cells that a table shows of those that moved, unless --top says more
 
@@ -29,7 +29,7 @@ def show_moves(
     against: Against, format: str, output: str | None, top: int | None, talk: Talk
 ) -> None:
     """What moved, to stdout or the file; its closing lines are always to be seen."""
-    from msvm_select.report.against import closing
+    from msvm_select.results.against import closing
 
     shown = top or (ENOUGH if format == "table" else None)
     emit(against.render(format, shown), output)

@@ -23,7 +23,7 @@ from msvm_select.cli.talk import Talk
 
 if TYPE_CHECKING:
     from msvm_select.records import Dataset
-    from msvm_select.report.bounds import BoundsReport
+    from msvm_select.show.answers.bound import BoundsReport
 
 
 @click.command(
@@ -53,7 +53,7 @@ def command(
     that it comes from; the other formats always have both. Exit 5, with nothing shown,
     when the training did not converge.
     """
-    from msvm_select.report.bounds import conclusion
+    from msvm_select.show.answers.bound import conclusion
 
     asked = Asked(options)
     format = chosen_format(asked.settings.format, output, data)

@@ -16,7 +16,7 @@ from msvm_select.errors import DataError
 from msvm_select.phrases import counted, in_a_line, quoted
 
 if TYPE_CHECKING:
-    from msvm_select.dataset.describe import Description
+    from msvm_select.data.describe import Description
 
 SHOWN = 40
 SCHEMA_VERSION = 1
@@ -38,7 +38,7 @@ def command(data: str, form: str, **options: Any) -> None:
     Exit 0 when DATA can be trained on (whatever the warnings), 3 when it cannot; then
     every problem is listed.
     """
-    from msvm_select.dataset.describe import describe
+    from msvm_select.data.describe import describe
 
     try:
         description = describe(read(data, **chosen_reading(options)))
@@ -60,7 +60,7 @@ def _print_json(document: dict[str, Any]) -> None:
 
 
 def _show(description: Description) -> None:
-    from msvm_select.report.layout import aligned
+    from msvm_select.show.layout import aligned
 
     click.echo(
         f"{description.name}: {description.rows} rows, "

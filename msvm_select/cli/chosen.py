@@ -15,7 +15,7 @@ from msvm_select.cli.interrupts import patiently
 from msvm_select.errors import MsvmError
 
 if TYPE_CHECKING:
-    from msvm_select.dataset import ReadOptions
+    from msvm_select.data import ReadOptions
     from msvm_select.records import Dataset
     from msvm_select.settings import Layer, Settings
     from msvm_select.settings.config import Config
@@ -88,7 +88,7 @@ def read(data: str, settings: Settings | None = None, **reading: Any) -> Dataset
 
     With ``settings``, a file is refused unread whose Gram matrix would not fit.
     """
-    from msvm_select.dataset import read_dataset
+    from msvm_select.data import read_dataset
 
     if settings is not None:
         _refuse_many_rows(data, settings)
@@ -104,7 +104,7 @@ def read_options(
     **reading: Any,
 ) -> ReadOptions:
     """What was said, as one record."""
-    from msvm_select.dataset import ReadOptions
+    from msvm_select.data import ReadOptions
 
     texts = tuple(text for value in na_values for text in value.split(","))
     return ReadOptions(
@@ -113,7 +113,7 @@ def read_options(
 
 
 def _refuse_many_rows(data: str, settings: Settings) -> None:
-    from msvm_select.dataset.size import rows_at_least
+    from msvm_select.data.size import rows_at_least
     from msvm_select.memory import refuse_gram
 
     if set(settings.kernel) - {"linear"} and data != "-":

@@ -22,7 +22,7 @@ from msvm_select.cli.streams import chosen_format, emit, terminal_width
 from msvm_select.cli.talk import Talk
 
 if TYPE_CHECKING:
-    from msvm_select.report.compare import Comparison
+    from msvm_select.show.answers.compare import Comparison
 
 TRUTH = "loo"
 COMPARED = setting(
@@ -60,8 +60,8 @@ def command(data: str, output: str | None, quiet: bool, **options: Any) -> None:
     """
     from msvm_select.cli.gates import gated_exit_code
     from msvm_select.cli.sweep import end_if_stopped, swept
-    from msvm_select.report.compare import Comparison
     from msvm_select.settings import Layer, checked_values, settings_of
+    from msvm_select.show.answers.compare import Comparison
     from msvm_select.sweep.timing import Stopwatch
 
     layers = setting_layers(options)
@@ -91,7 +91,7 @@ def with_the_truth(asked: Mapping[str, Any]) -> tuple[str, ...]:
 def _deliver(
     comparison: Comparison, format: str, output: str | None, talk: Talk
 ) -> None:
-    from msvm_select.report.compare import closing
+    from msvm_select.show.answers.compare import closing
 
     width = terminal_width() if output is None else None
     emit(comparison.render(format, width), output)

@@ -106,16 +106,16 @@ def _performed(
 
 
 def _check(output: str) -> None:
-    from msvm_select.plot.files import check_figure
-    from msvm_select.report.formats import check_writable
+    from msvm_select.show.figures.files import check_figure
+    from msvm_select.show.formats import check_writable
 
     check_writable(output)
     check_figure(output)
 
 
 def _draw(one: TrainingSet, output: str, quiet: bool) -> None:
-    from msvm_select.experiment.figure import figure_bytes
-    from msvm_select.report.formats import write_whole
+    from msvm_select.show.figures.experiment import figure_bytes
+    from msvm_select.show.formats import write_whole
 
     write_whole(output, figure_bytes(one, output))
     Talk(quiet).say(f"Written: {output}")

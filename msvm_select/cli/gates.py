@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
-    from msvm_select.report import Results
+    from msvm_select.results import Results
 
 GATES = ("fail_above", "require_applicable", "require_converged")
 
 
 def say_broken(results: Results, values: Mapping[str, Any]) -> bool:
     """Whether the results break a gate of ``values`` (settings by name); says which."""
-    from msvm_select.report.gates import broken
+    from msvm_select.results.gates import broken
 
     asked = {name: values[name] for name in GATES if values.get(name) is not None}
     sentences = broken(results, **asked)

@@ -41,7 +41,7 @@ def command(name: str, per_class: int, seed: int, output: str) -> None:
     with variances 1, 4 and 16; columns x1, x2 and class.
     """
     from msvm_select.generate import as_csv, generate
-    from msvm_select.report.formats import write_whole
+    from msvm_select.show.formats import write_whole
 
     text = as_csv(generate(name, per_class, seed))
     if output == "-":

@@ -24,7 +24,7 @@ from msvm_select.cli.talk import Talk
 
 if TYPE_CHECKING:
     from msvm_select.records import Dataset
-    from msvm_select.report.left_out import LeftOutReport
+    from msvm_select.show.answers.loo import LeftOutReport
 
 
 @click.command("loo", cls=Command, short_help="Judge every sample without itself.")
@@ -53,7 +53,7 @@ def command(
     formats have every sample, json has all of it. Exit 5, with nothing shown, when the
     training did not converge.
     """
-    from msvm_select.report.left_out import conclusion
+    from msvm_select.show.answers.loo import conclusion
 
     asked = Asked(options)
     format = chosen_format(asked.settings.format, output, data)

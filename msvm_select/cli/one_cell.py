@@ -78,7 +78,7 @@ def _end(trained: Trained, purpose: str) -> NoReturn:
 
 def _cell(source: str, rank: str | None) -> CellOfResults:
     from msvm_select.model.from_results import cell_of
-    from msvm_select.report.reread import read_results
+    from msvm_select.results.reread import read_results
     from msvm_select.settings.values import whole
 
     number = None if rank is None else whole(1)(rank, "rank")

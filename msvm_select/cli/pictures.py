@@ -28,9 +28,9 @@ PATH_C = "2^-6:2^10:17"
 
 
 def _print_map(files: tuple[str, ...], options: dict[str, Any]) -> None:
-    from msvm_select.report.heat import heat_map_of
-    from msvm_select.report.heat_text import ASCII_SHADES, SHADES, heat_text
-    from msvm_select.report.reread import read_results
+    from msvm_select.results.reread import read_results
+    from msvm_select.show.charts.heat import heat_map_of
+    from msvm_select.show.text import ASCII_SHADES, SHADES, heat_text
 
     chart = heat_map_of(read_results(files[0]), options["by"])
     encoding = getattr(sys.stdout, "encoding", None) or "ascii"
@@ -43,28 +43,28 @@ def _print_map(files: tuple[str, ...], options: dict[str, Any]) -> None:
 
 
 def _draw_map(files: tuple[str, ...], options: dict[str, Any]) -> None:
-    from msvm_select.plot.heat_map import heat_map
-    from msvm_select.report.heat import heat_map_of
-    from msvm_select.report.reread import read_results
+    from msvm_select.results.reread import read_results
+    from msvm_select.show.charts.heat import heat_map_of
+    from msvm_select.show.figures.heat_map import heat_map
 
     chart = heat_map_of(read_results(files[0]), options["by"])
     _write(lambda size: heat_map(chart, size), options, Talk(options["quiet"]))
 
 
 def _draw_curves(files: tuple[str, ...], options: dict[str, Any]) -> None:
-    from msvm_select.plot.curves import curves
-    from msvm_select.report.curves import curves_of
-    from msvm_select.report.reread import read_results
+    from msvm_select.results.reread import read_results
+    from msvm_select.show.charts.curves import curves_of
+    from msvm_select.show.figures.curves import curves
 
     chart = curves_of(read_results(files[0]), options["by"], _point(options))
     _write(lambda size: curves(chart, size), options, Talk(options["quiet"]))
 
 
 def _draw_boundary(files: tuple[str, ...], options: dict[str, Any]) -> None:
-    from msvm_select.dataset import read_features
+    from msvm_select.data import read_features
     from msvm_select.model import load_model
-    from msvm_select.plot.boundary import boundary
-    from msvm_select.plot.planes import check_plane, plane_of
+    from msvm_select.show.figures.boundary import boundary
+    from msvm_select.show.figures.planes import check_plane, plane_of
 
     model = load_model(files[0])
     check_plane(model, files[0])
@@ -80,8 +80,8 @@ def _draw_boundary(files: tuple[str, ...], options: dict[str, Any]) -> None:
 
 def _draw_paths(files: tuple[str, ...], options: dict[str, Any]) -> None:
     """Exit 5 where the picture is written, but some C did not converge."""
-    from msvm_select.plot.paths import paths
-    from msvm_select.plot.trained import paths_of
+    from msvm_select.show.figures.paths import paths
+    from msvm_select.show.figures.trained import paths_of
 
     settings = chosen_settings(options, C=PATH_C)
     data = read(files[0], **chosen_reading(options))
@@ -129,8 +129,8 @@ def figure_size(text: str | None) -> Size:
 
 
 def _write(draw: Callable[[Size], Figure], options: dict[str, Any], talk: Talk) -> None:
-    from msvm_select.plot.files import picture
-    from msvm_select.report.formats import write_whole
+    from msvm_select.show.figures.files import picture
+    from msvm_select.show.formats import write_whole
 
     size, output = figure_size(options["size"]), options["output"]
     drawn = picture(lambda: draw(size), output, options["dpi"])

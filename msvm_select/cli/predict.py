@@ -59,7 +59,7 @@ def command(
     the class, and the errors are then counted on stderr. The class is that of the
     largest output h_k; an exact tie gives `?`.
     """
-    from msvm_select.dataset import read_features
+    from msvm_select.data import read_features
     from msvm_select.model import load_model, predictions
 
     format = _chosen_format(format, output, model, data)
@@ -90,7 +90,7 @@ def _conclude(found: Predictions, output: str | None) -> None:
 def _chosen_format(format: str | None, output: str | None, *inputs: str) -> str:
     """What was asked for, else by the ending of the file, else csv."""
     from msvm_select.errors import SettingsError
-    from msvm_select.report.formats import check_writable, format_of
+    from msvm_select.show.formats import check_writable, format_of
 
     if output is not None:
         check_writable(output, *inputs)

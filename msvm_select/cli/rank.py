@@ -17,8 +17,8 @@ from msvm_select.cli.talk import Talk
 from msvm_select.errors import SettingsError
 
 if TYPE_CHECKING:
-    from msvm_select.report import Results
-    from msvm_select.report.against import Against
+    from msvm_select.results import Results
+    from msvm_select.results.against import Against
 
 DEFAULT_BY = "loo"
 
@@ -62,7 +62,7 @@ def command(
     only, which ones changed their value or status, the largest change first (in a table
     the first 20, or --top N), and Kendall's rank correlation of the two runs.
     """
-    from msvm_select.report.choosing import chosen
+    from msvm_select.results.choosing import chosen
 
     wanted = chosen_values(options)
     format = chosen_format(wanted.get("format"), output)
@@ -87,7 +87,7 @@ def command(
 
 def _ranked(path: str, by: str | None) -> Results:
     """A file's rows, by what was asked for, else by what they were ranked by before."""
-    from msvm_select.report.reread import read_results
+    from msvm_select.results.reread import read_results
 
     read = read_results(path)
     try:
@@ -98,13 +98,13 @@ def _ranked(path: str, by: str | None) -> Results:
 
 
 def _against(path: str, found: Results) -> Against:
-    from msvm_select.report.against import Against
+    from msvm_select.results.against import Against
 
     return Against(_ranked(path, found.rank_by), found)
 
 
 def _warn_of_edges(results: Results, talk: Talk) -> None:
-    from msvm_select.report.edges import edge_notes
+    from msvm_select.results.edges import edge_notes
 
     for note in edge_notes(results):
         talk.say(f"Warning: {note}")

@@ -15,10 +15,10 @@ from msvm_select.errors import MsvmError, SettingsError
 if TYPE_CHECKING:
     from msvm_select.cli.sweep import Outcome
     from msvm_select.records import Dataset
-    from msvm_select.report import Results
-    from msvm_select.report.left_out import LeftOutReport
+    from msvm_select.results import Results
     from msvm_select.row import Row
     from msvm_select.settings import Settings
+    from msvm_select.show.answers.loo import LeftOutReport
 
 Judged = tuple["LeftOutReport | None", str]
 
@@ -52,8 +52,8 @@ class AskedPage:
         """The page, whole; Ctrl-C on the way leaves only its confusion matrix out."""
         if self.path is None or outcome.results is None:
             return
-        from msvm_select.page import Report, command_line, file_digest, render
-        from msvm_select.report.formats import write_whole
+        from msvm_select.show.formats import write_whole
+        from msvm_select.show.page import Report, command_line, file_digest, render
 
         judged, why = _judged(samples, settings, outcome, talk)
         page = Report(
@@ -74,7 +74,7 @@ class AskedPage:
 
 def check_page(path: str | None, *others: str | None) -> None:
     """Refuse a page that cannot be written, or that would overwrite another file."""
-    from msvm_select.report.formats import check_apart, check_writable
+    from msvm_select.show.formats import check_apart, check_writable
 
     if path is None:
         return
@@ -88,8 +88,8 @@ def write_page_of_rows(path: str | None, results: Results, talk: Talk) -> None:
     """The page of rows that were read back: nobody can be judged without the data."""
     if path is None:
         return
-    from msvm_select.page import Report, render
-    from msvm_select.report.formats import write_whole
+    from msvm_select.show.formats import write_whole
+    from msvm_select.show.page import Report, render
 
     write_whole(path, render(Report(results, why_not=NO_SAMPLES)))
     talk.say(f"Written: {path}")
@@ -108,7 +108,7 @@ def _judged(
 
 
 def _judged_row(samples: Dataset, settings: Settings, row: Row) -> Judged:
-    from msvm_select.page import judged
+    from msvm_select.show.page import judged
 
     try:
         return patiently(judged, samples, settings, row), ""

@@ -36,7 +36,7 @@ journal_options = together(
 
 def opened_journal(options: Mapping[str, Any], *others: str | None) -> Journal | None:
     """That of the line, if any; ``others`` are files that it must not be."""
-    from msvm_select.report.formats import check_apart
+    from msvm_select.show.formats import check_apart
     from msvm_select.sweep.journal import Journal
 
     path = options["journal"]

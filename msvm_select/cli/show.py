@@ -51,7 +51,7 @@ def _criteria() -> dict[str, Facts]:
 
 
 def _formats() -> dict[str, Facts]:
-    from msvm_select.report.formats import EXTENSIONS, SUMMARIES
+    from msvm_select.show.formats import EXTENSIONS, SUMMARIES
 
     return {
         name: {

@@ -15,7 +15,7 @@ import click
 from msvm_select.errors import MsvmError
 
 if TYPE_CHECKING:
-    from msvm_select.report import Results
+    from msvm_select.results import Results
 
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EIO)  # of writing to stdout or stderr
 
@@ -90,7 +90,7 @@ def chosen_format(format: str | None, output: str | None, *inputs: str) -> str:
 
     The files that the command reads, ``inputs``, are not to be written over.
     """
-    from msvm_select.report.formats import check_writable, format_of
+    from msvm_select.show.formats import check_writable, format_of
 
     if output is not None:
         check_writable(output, *inputs)
@@ -101,7 +101,7 @@ def chosen_format(format: str | None, output: str | None, *inputs: str) -> str:
 
 def emit(text: str, output: str | None) -> None:
     """The text to a file, whole, or as it is to stdout: a label may hold an escape."""
-    from msvm_select.report.formats import write_whole
+    from msvm_select.show.formats import write_whole
 
     if output is None:
         click.echo(text, nl=False, color=True)
@@ -111,7 +111,7 @@ def emit(text: str, output: str | None) -> None:
 
 def deliver(results: Results, format: str, output: str | None, top: int | None) -> None:
     """The results to stdout or, whole, to a file."""
-    from msvm_select.report.formats import render, write_whole
+    from msvm_select.show.formats import render, write_whole
 
     shown = results.head(top)
     if output is not None:

@@ -33,7 +33,7 @@ from msvm_select.errors import MsvmError
 
 if TYPE_CHECKING:
     from msvm_select.records import Dataset
-    from msvm_select.report import Results
+    from msvm_select.results import Results
     from msvm_select.row import Row
     from msvm_select.settings import Settings
     from msvm_select.sweep.journal import Journal
@@ -164,8 +164,8 @@ def _conclude(
     results: Results, output: str | None, top: int | None, talk: Talk
 ) -> None:
     """On stderr: the best cell, what went wrong, where the rows are."""
-    from msvm_select.report import summary
-    from msvm_select.report.risk import risk_notes
+    from msvm_select.results.risk import risk_notes
+    from msvm_select.show.answers.sweep import summary
 
     talk.say(summary(results))
     for note in risk_notes(results):
@@ -184,7 +184,7 @@ def _conclude(
 
 def _warn_of_edges(results: Results, rounds: int, talk: Talk) -> None:
     """Or say, where it was asked to be widened, that the best value is within it."""
-    from msvm_select.report.edges import edge_notes
+    from msvm_select.results.edges import edge_notes
 
     notes = edge_notes(results, rounds)
     for note in notes:

@@ -17,9 +17,9 @@ import numpy as np
 from msvm_select.criteria.base import Cell, Criterion, Score
 from msvm_select.errors import SolverError
 from msvm_select.flow import ties_all, without
+from msvm_select.left_out import BY_TRAINING, NOT_A_SV, RETRAINED, SINGLE, LeftOut
 from msvm_select.records import Dual, Floats, Gram
 from msvm_select.solution import Solution
-from msvm_select.verdicts import BY_TRAINING, NOT_A_SV, RETRAINED, SINGLE, LeftOut
 
 
 @dataclass(frozen=True, eq=False)

@@ -27,8 +27,8 @@ from msvm_select.criteria.base import Cell, Criterion, Score
 from msvm_select.criteria.flow_constant import Constant, FlowConstant
 from msvm_select.geometry.ball import ENOUGH, Ball, smallest_ball
 from msvm_select.geometry.margins import Proposition2, proposition_2, weight_distances
+from msvm_select.left_out import LeftOut
 from msvm_select.solution import Solution
-from msvm_select.verdicts import LeftOut
 
 
 @dataclass(frozen=True)

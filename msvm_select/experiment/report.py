@@ -8,10 +8,10 @@ from typing import Any
 
 from msvm_select.experiment.three_gaussians import Experiment, Step
 from msvm_select.phrases import counted
-from msvm_select.report.layout import aligned
-from msvm_select.report.plain import LINE_FORMATS, Plain, json_document
-from msvm_select.report.provenance import versions
+from msvm_select.results.identity import versions
 from msvm_select.row import SCHEMA_VERSION
+from msvm_select.show.layout import aligned
+from msvm_select.show.plain import LINE_FORMATS, Plain, json_document
 
 COLUMNS = (
     *("seed", "C", "guaranteed_risk", "guaranteed_risk_gamma", "vacuous"),

@@ -26,7 +26,6 @@ from msvm_select.row import Row
 from msvm_select.settings import Settings, settings_from
 from msvm_select.settings.grids import GridLike
 from msvm_select.solution import Solution
-from msvm_select.sweep.chain import make_solver
 from msvm_select.sweep.progress import (
     CellDone,
     CellStarted,
@@ -34,6 +33,7 @@ from msvm_select.sweep.progress import (
     Started,
     silent,
 )
+from msvm_select.train.along_C import make_solver
 
 GRID = "0.0001:0.003:+0.0001"
 GAP = 1e-6

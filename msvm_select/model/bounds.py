@@ -15,8 +15,8 @@ from msvm_select.errors import SolverError
 from msvm_select.kernels.mercer import INDEFINITE
 from msvm_select.model.fitting import Trained
 from msvm_select.model.left_out import UNUSED
-from msvm_select.report.bounds import BoundsReport
 from msvm_select.settings import Settings
+from msvm_select.show.answers.bound import BoundsReport
 
 
 def bounds(trained: Trained, settings: Settings) -> BoundsReport:

@@ -13,11 +13,9 @@ from msvm_select.kernels.mercer import INDEFINITE
 from msvm_select.machines import MACHINES
 from msvm_select.model.model import Certificate, Model, Training
 from msvm_select.records import Columns, Dataset, Gram
-from msvm_select.report.provenance import versions
+from msvm_select.results.identity import versions
 from msvm_select.settings import PARAMETERS, Settings, settings_from
 from msvm_select.settings.grids import GridLike
-from msvm_select.sweep.chain import make_solver
-from msvm_select.sweep.prepared import prepared
 from msvm_select.sweep.progress import (
     CellProgress,
     CellStarted,
@@ -25,6 +23,8 @@ from msvm_select.sweep.progress import (
     Progress,
     silent,
 )
+from msvm_select.train.along_C import make_solver
+from msvm_select.train.prepare import prepared
 
 
 def fit(

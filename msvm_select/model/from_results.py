@@ -9,8 +9,8 @@ from typing import Any
 from msvm_select.errors import DataError, SettingsError
 from msvm_select.phrases import listed
 from msvm_select.records import Dataset
-from msvm_select.report import Results
-from msvm_select.report.provenance import data_summary
+from msvm_select.results import Results
+from msvm_select.results.identity import data_summary
 from msvm_select.row import CELL, Row
 from msvm_select.settings.reading import READING, reading_value
 

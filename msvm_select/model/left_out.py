@@ -6,9 +6,9 @@ from msvm_select.criteria.leave_one_out import leave_each_out
 from msvm_select.errors import SolverError
 from msvm_select.kernels.mercer import INDEFINITE
 from msvm_select.model.fitting import Trained
-from msvm_select.report.left_out import LeftOutReport
-from msvm_select.report.plain import Plain
 from msvm_select.settings import Settings
+from msvm_select.show.answers.loo import LeftOutReport
+from msvm_select.show.plain import Plain
 
 UNUSED = ("criteria", "rank_by", "seed", "warm_start")
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from msvm_select.kernels.mercer import INDEFINITE
 from msvm_select.model.fitting import Trained
 from msvm_select.model.left_out import UNUSED
-from msvm_select.report.margins import MarginsReport
 from msvm_select.settings import Settings
+from msvm_select.show.answers.margins import MarginsReport
 
 
 def margins(trained: Trained, settings: Settings) -> MarginsReport:

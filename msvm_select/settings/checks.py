@@ -9,9 +9,8 @@ from typing import Any
 from msvm_select.errors import SettingsError
 from msvm_select.kernels import KERNELS
 from msvm_select.machines import MACHINES
-from msvm_select.report.choosing import RULES, check_rule
-from msvm_select.report.formats import FORMATS
-from msvm_select.report.gates import check_applicable
+from msvm_select.results.choosing import RULES, check_rule
+from msvm_select.results.gates import check_applicable
 from msvm_select.settings.grids import parse_grid
 from msvm_select.settings.settings import PARAMETERS, SCALINGS, Settings
 from msvm_select.settings.values import (
@@ -27,6 +26,7 @@ from msvm_select.settings.values import (
     texts,
     whole,
 )
+from msvm_select.show.formats import FORMATS
 from msvm_select.solvers import SOLVERS
 
 MOST_CELLS = 1_000_000

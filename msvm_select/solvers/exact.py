@@ -27,6 +27,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from msvm_select.left_out import LeftOut
 from msvm_select.records import Dual
 from msvm_select.solution import Solution
 from msvm_select.solvers.base import Solver
@@ -34,7 +35,6 @@ from msvm_select.solvers.exchange import exchange
 from msvm_select.solvers.face import newton_on_face
 from msvm_select.solvers.leaving_out import leave_each_out
 from msvm_select.solvers.workbench import Training
-from msvm_select.verdicts import LeftOut
 
 NEAR = 0.1  # gain of an arc at which the first cycle steps stop
 EXCHANGE_FROM = 160  # free variables from which a block exchange is tried

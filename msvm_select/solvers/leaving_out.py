@@ -25,14 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from msvm_select.flow import ties_all, without
-from msvm_select.records import Floats
-from msvm_select.solution import Solution
-from msvm_select.solvers.columns import MOST_STORED, Columns
-from msvm_select.solvers.cycles import certify
-from msvm_select.solvers.left_out import NEEDS_COLUMN, SETTLED, Table, leave_out
-from msvm_select.solvers.tableau import Tableau, build
-from msvm_select.solvers.workbench import Room, Training
-from msvm_select.verdicts import (
+from msvm_select.left_out import (
     BY_TRAINING,
     NOT_A_SV,
     PREDICTED,
@@ -41,6 +34,13 @@ from msvm_select.verdicts import (
     SINGLE,
     LeftOut,
 )
+from msvm_select.records import Floats
+from msvm_select.solution import Solution
+from msvm_select.solvers.columns import MOST_STORED, Columns
+from msvm_select.solvers.cycles import certify
+from msvm_select.solvers.left_out import NEEDS_COLUMN, SETTLED, Table, leave_out
+from msvm_select.solvers.tableau import Tableau, build
+from msvm_select.solvers.workbench import Room, Training
 
 Ints = NDArray[np.int64]
 Tell = Callable[[int, int], None]

@@ -22,8 +22,8 @@ from msvm_select.kernels.mercer import MANY
 from msvm_select.records import Dataset, Floats, Scaling
 from msvm_select.row import Row
 from msvm_select.settings import Settings
-from msvm_select.sweep.chain import Chain
 from msvm_select.sweep.progress import CellStarted, Event
+from msvm_select.train.along_C import Chain
 
 BUDGET = 0.7  # seconds of work for all parts
 PATIENCE = 3.0  # seconds to wait for them, where others work on the machine too

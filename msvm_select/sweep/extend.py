@@ -14,8 +14,8 @@ from dataclasses import asdict
 from typing import Any
 
 from msvm_select.errors import SettingsError
-from msvm_select.report import Results, rank
-from msvm_select.report.edges import Edge, edges
+from msvm_select.results import Results, rank
+from msvm_select.results.edges import Edge, edges
 from msvm_select.row import Row
 from msvm_select.settings import Settings, settings_from
 from msvm_select.settings.grids import parse_grid

@@ -12,7 +12,7 @@ import numpy as np
 from msvm_select.errors import DataError, SettingsError
 from msvm_select.phrases import listed
 from msvm_select.records import Dataset
-from msvm_select.report.provenance import versions
+from msvm_select.results.identity import versions
 from msvm_select.row import SCHEMA_VERSION
 from msvm_select.settings import Settings
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable
 from dataclasses import dataclass, field
 
-from msvm_select.report import Results, rank, ranking_column
+from msvm_select.results import Results, rank, ranking_column
 from msvm_select.row import Row
 from msvm_select.sweep.forecast import Forecast, UnderWay
 from msvm_select.sweep.progress import (

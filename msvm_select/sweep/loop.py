@@ -13,17 +13,17 @@ from typing import Any
 
 from msvm_select.kernels import Kernel
 from msvm_select.records import Dataset
-from msvm_select.report import Results, rank
-from msvm_select.report.choosing import chosen
-from msvm_select.report.provenance import data_summary, versions
+from msvm_select.results import Results, rank
+from msvm_select.results.choosing import chosen
+from msvm_select.results.identity import data_summary, versions
 from msvm_select.row import Row
 from msvm_select.settings import Settings, settings_from
-from msvm_select.sweep.chain import Chain
 from msvm_select.sweep.extend import Extension, grown_from
 from msvm_select.sweep.jobs import interleave
 from msvm_select.sweep.journal import Journal
-from msvm_select.sweep.prepared import Prepared, prepared
 from msvm_select.sweep.progress import CellDone, Event, Progress, Resumed, silent
+from msvm_select.train.along_C import Chain
+from msvm_select.train.prepare import Prepared, prepared
 
 Known = dict[Kernel, dict[float, Row]]
 

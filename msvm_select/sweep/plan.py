@@ -13,13 +13,13 @@ from typing import Any
 from msvm_select.kernels import Kernel
 from msvm_select.phrases import counted, sized
 from msvm_select.records import Dataset
-from msvm_select.report.plain import json_document
 from msvm_select.row import SCHEMA_VERSION
 from msvm_select.settings import Settings
+from msvm_select.show.plain import json_document
 from msvm_select.sweep.compiling import compiling_note
 from msvm_select.sweep.durations import between
 from msvm_select.sweep.estimate import Estimate, estimate
-from msvm_select.sweep.prepared import prepared
+from msvm_select.train.prepare import prepared
 
 PROGRAM = 200e6  # bytes of Python and its packages
 GRAMS = 5  # matrices of the size of a Gram matrix that are alive at a time

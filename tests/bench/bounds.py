@@ -13,7 +13,7 @@ from msvm_select.kernels import Rbf
 from msvm_select.sweep.timing import Stopwatch
 from tests.bench.grid import CS, DATA, GAMMAS, least, load
 from tests.bench.train import chain, ours
-from tests.test_radius_margin import paper_program
+from tests.criteria.test_radius_margin import paper_program
 
 CRITERIA = "radius-margin,guaranteed-risk"
 

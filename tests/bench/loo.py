@@ -9,10 +9,10 @@ from sklearn.svm import SVC
 
 from msvm_select import load_csv, run_sweep
 from msvm_select.kernels import Rbf
+from msvm_select.left_out import BY_TRAINING, NOT_A_SV, PREDICTED, REPAIRED, RETRAINED
 from msvm_select.records import Dataset
-from msvm_select.report import Results
+from msvm_select.results import Results
 from msvm_select.solvers.exact import Exact
-from msvm_select.verdicts import BY_TRAINING, NOT_A_SV, PREDICTED, REPAIRED, RETRAINED
 from tests.bench.grid import CS, DATA, GAMMAS, least, load
 from tests.bench.train import chain
 

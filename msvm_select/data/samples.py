@@ -1,0 +1,170 @@
+"""Cells -> samples: what is missing is settled, categories and classes are coded."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+
+import numpy as np
+
+from msvm_select.data.cells import Cells, Texts, is_number
+from msvm_select.data.problems import Problems
+from msvm_select.records import Columns, Floats, Ints, Mask
+
+SHOWN = 5
+FAR = 1e150  # beyond it, or below 1 / it, squares leave the range of numbers
+
+
+def natural_order(labels: Iterable[str]) -> tuple[str, ...]:
+    """The different labels: by value where all are numbers, else by their letters."""
+    different = sorted(set(labels))
+    values = [float(text) if is_number(text) else math.nan for text in different]
+    if all(map(math.isfinite, values)):
+        different.sort(key=float)
+    return tuple(different)
+
+
+def encode(labels: Texts) -> tuple[Ints, tuple[str, ...]]:
+    """y (m,) and the classes that it codes into."""
+    classes = natural_order(labels)
+    code = {label: k for k, label in enumerate(classes)}
+    return np.array([code[label] for label in labels], dtype=np.int64), classes
+
+
+def expand(cells: Cells, columns: Columns) -> Floats:
+    """X (m, n): numbers as they are, each category a column of 0 and 1."""
+    parts = []
+    for j, name in enumerate(cells.inputs):
+        if name not in columns.one_hot:
+            parts.append(cells.numbers[:, j])
+            continue
+        values = cells.texts[name]
+        for category in columns.one_hot[name]:
+            is_it = np.where(values == category, 1.0, 0.0)
+            parts.append(np.where(values == "", np.nan, is_it))
+    return np.stack(parts, axis=1) if parts else np.empty((cells.lines.size, 0))
+
+
+def categories(cells: Cells, names: Iterable[str]) -> dict[str, tuple[str, ...]]:
+    """The values that occur in each text column, in order."""
+    return {
+        name: natural_order(text for text in cells.texts[name] if text)
+        for name in names
+    }
+
+
+def settle_extremes(cells: Cells, problems: Problems) -> None:
+    """No kernel is defined at an infinite value, and none can be computed far out."""
+    _refuse_infinite(cells, problems)
+    size = np.abs(cells.numbers)
+    largest = np.max(size, axis=0, initial=0.0, where=np.isfinite(size))
+    for j in np.flatnonzero(largest > FAR)[:SHOWN]:
+        i = int(np.argmax(size[:, j] == largest[j]))
+        problems.add(
+            f"the value {cells.numbers[i, j]:g} is too large: its square is no number "
+            "any more; write the column in another unit",
+            int(cells.lines[i]),
+            cells.inputs[j],
+        )
+    for j in np.flatnonzero((largest > 0.0) & (largest < 1.0 / FAR))[:SHOWN]:
+        problems.add(
+            f"all values are below {1.0 / FAR:g}, too small: their squares are 0; "
+            "write the column in another unit",
+            column=cells.inputs[j],
+        )
+
+
+def _refuse_infinite(cells: Cells, problems: Problems) -> None:
+    bad = np.argwhere(np.isinf(cells.numbers))
+    if len(bad):
+        i, j = bad[0]
+        value = cells.numbers[i, j]
+        others = f" ({len(bad)} such values in all)" if len(bad) > 1 else ""
+        problems.add(
+            f"the value {value} is infinite, or too large to be held{others}; correct "
+            "it, or say "
+            f"--na-values {value} if it stands for a missing value",
+            int(cells.lines[i]),
+            cells.inputs[j],
+        )
+
+
+def settle_missing(
+    cells: Cells, target: str | None, missing: str, problems: Problems
+) -> Cells:
+    """``error`` tells, ``drop`` leaves rows out, ``mean`` leaves NaN for Scaling."""
+    holes = cells.holes()
+    unlabelled = np.zeros(cells.lines.size, dtype=bool)
+    if target is not None:
+        unlabelled = cells.texts[target] == ""
+    if missing == "drop":
+        return _drop(cells, holes.any(axis=1) | unlabelled, problems)
+    if unlabelled.any():
+        _tell_unlabelled(cells, unlabelled, str(target), problems)
+    if missing == "mean":
+        _tell_filled(cells, holes, problems)
+    elif holes.any():
+        _tell_holes(cells, holes, problems)
+    return cells
+
+
+def _drop(cells: Cells, bad: Mask, problems: Problems) -> Cells:
+    if not bad.any():
+        return cells
+    if bad.all():
+        problems.add("every row has a missing value: --missing drop leaves none")
+        return cells
+    m, count = bad.size, int(bad.sum())
+    first = int(cells.lines[np.argmax(bad)])
+    problems.note(f"{count} of {m} rows left out: missing values (first: line {first})")
+    return cells.keep(~bad)
+
+
+def _tell_unlabelled(cells: Cells, bad: Mask, target: str, problems: Problems) -> None:
+    count = int(bad.sum())
+    others = f" ({count} such rows)" if count > 1 else ""
+    problems.add(
+        f"the class label is missing{others}; say --missing drop to leave the row out, "
+        "or rename the class where it is called NA, null or the like",
+        int(cells.lines[np.argmax(bad)]),
+        target,
+    )
+
+
+def _tell_holes(cells: Cells, holes: Mask, problems: Problems) -> None:
+    i, j = np.argwhere(holes)[0]
+    total, rows = int(holes.sum()), int(holes.any(axis=1).sum())
+    counts = _counts(cells, holes)
+    text = "the value is missing"
+    if total > 1:
+        text += f" ({total} missing in {rows} of {len(holes)} rows: {counts})"
+    problems.add(
+        f"{text}; say --missing drop to leave such rows out, or --missing mean to fill "
+        "in the column's mean",
+        int(cells.lines[i]),
+        cells.inputs[j],
+    )
+
+
+def _tell_filled(cells: Cells, holes: Mask, problems: Problems) -> None:
+    if not holes.any():
+        return
+    problems.note(
+        "missing values that take the mean of their column: "
+        f"{int(holes.sum())} ({_counts(cells, holes)})"
+    )
+
+
+def refuse_empty_columns(cells: Cells, problems: Problems) -> None:
+    """A column without any value has no mean to learn."""
+    for j in np.flatnonzero(cells.holes().all(axis=0)):
+        problems.add("no value at all: leave the column out", column=cells.inputs[j])
+
+
+def _counts(cells: Cells, holes: Mask) -> str:
+    per_column = holes.sum(axis=0)
+    some = np.flatnonzero(per_column)
+    said = [f"{cells.inputs[j]} {per_column[j]}" for j in some[:SHOWN]]
+    if some.size > SHOWN:
+        said.append(f"{some.size - SHOWN} more columns")
+    return ", ".join(said)

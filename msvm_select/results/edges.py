@@ -1,0 +1,132 @@
+"""Whether the best value lies on the edge of its grid, and how to look beyond it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from msvm_select.results.ranking import Results, ranking_column
+from msvm_select.row import Row
+
+BEYOND = 2  # more values to propose past the edge
+BY_STEPS = ("degree", "coef0")  # whose grids are arithmetic where they could be either
+
+
+@dataclass(frozen=True)
+class Edge:
+    """A parameter whose best value is the first or last of ``values``, ascending.
+
+    It is called as its option is: ``sigma``, where a grid of sigma was asked for.
+    """
+
+    name: str
+    upward: bool
+    values: tuple[float, ...]
+
+    @property
+    def value(self) -> float:
+        """The best value."""
+        return self.values[-1 if self.upward else 0]
+
+    @property
+    def beyond(self) -> str | None:
+        """A grid that looks further, as it is typed; None at a border."""
+        return extended(list(self.values), self.upward, self.name in BY_STEPS)
+
+    @property
+    def text(self) -> str:
+        """``the best C = 512 is the largest of its grid``."""
+        word = "largest" if self.upward else "smallest"
+        return f"the best {self.name} = {self.value:.6g} is the {word} of its grid"
+
+
+def edges(results: Results) -> tuple[Edge, ...]:
+    """The edges that the best value lies on; not where one from within does as well."""
+    best = results.best
+    return () if best is None else tuple(_edges(results, best))
+
+
+def edge_notes(results: Results, rounds: int | None = None) -> list[str]:
+    """One remark for each edge; ``rounds`` of ``--extend``, if it is at hand."""
+    return [_note(edge, rounds) for edge in edges(results)]
+
+
+def _edges(results: Results, best: Row) -> Iterator[Edge]:
+    score = ranking_column(results.rank_by)
+    alike = [row for row in results.rows if row.kernel == best.kernel]
+    counting = [row for row in results.counting if row.kernel == best.kernel]
+    good = [row for row in counting if getattr(row, score) == getattr(best, score)]
+    for name in ("C", "gamma", "degree", "coef0"):
+        values = _swept(results, alike, name)
+        if len(values) < 2:
+            continue
+        for edge, upward in ((values[0], False), (values[-1], True)):
+            if all(getattr(row, name) == edge for row in good):
+                yield _named(results, name, upward, values)
+
+
+def _swept(results: Results, alike: list[Row], name: str) -> list[float]:
+    """Its values in the rows, and in the grid: of that, rows may have been left out."""
+    values = {getattr(row, name) for row in alike} - {None}
+    return sorted(values.union(results.settings.get(name) or ()) if values else ())
+
+
+def _named(results: Results, name: str, upward: bool, values: list[float]) -> Edge:
+    if name != "gamma" or not results.settings.get("sigma"):
+        return Edge(name, upward, tuple(values))
+    sigmas = sorted(1.0 / math.sqrt(2.0 * gamma) for gamma in values)
+    return Edge("sigma", not upward, tuple(sigmas))
+
+
+def _note(edge: Edge, rounds: int | None) -> str:
+    text = edge.text[0].upper() + edge.text[1:]
+    if edge.beyond is None:
+        return f"{text}."
+    either = "" if rounds is None else f" or --extend {rounds + 1}"
+    return f"{text}; --{edge.name} {edge.beyond}{either} looks beyond it."
+
+
+def extended(values: list[float], upward: bool, by_steps: bool = False) -> str | None:
+    """The grid (2 values or more, ascending) with some more, as it is typed.
+
+    Two values are taken for a geometric grid, ``by_steps`` for an arithmetic one. None
+    where the grid ends at a border that it cannot cross.
+    """
+    steps = [b - a for a, b in zip(values, values[1:], strict=False)]
+    if all(math.isclose(step, steps[0], rel_tol=1e-9) for step in steps) and (
+        by_steps or len(steps) > 1 or values[0] <= 0.0
+    ):
+        return _arithmetic(values, steps[0], upward, by_steps)
+    if values[0] <= 0.0:
+        return None
+    ratio = values[-1] / values[-2] if upward else values[1] / values[0]
+    more = ratio**BEYOND
+    low, high = (1.0, more) if upward else (1.0 / more, 1.0)
+    ratios = [b / a for a, b in zip(values, values[1:], strict=False)]
+    if all(math.isclose(other, ratio, rel_tol=1e-9) for other in ratios):
+        count = len(values) + BEYOND
+        return f"{_typed(values[0] * low)}:{_typed(values[-1] * high)}:{count}"
+    at = values[-1] if upward else values[0]
+    return f"{_typed(at * low)}:{_typed(at * high)}:{BEYOND + 1}"
+
+
+def _arithmetic(
+    values: list[float], step: float, upward: bool, by_steps: bool
+) -> str | None:
+    low, high = values[0], values[-1]
+    if upward:
+        high += BEYOND * step
+    elif low - step <= 0.0 < low:  # most parameters must stay above 0
+        return None if by_steps else f"{_typed(low / 4.0)}:{_typed(low)}:{BEYOND + 1}"
+    else:
+        low -= step
+    return f"{_typed(low)}:{_typed(high)}:+{_typed(step)}"
+
+
+def _typed(value: float) -> str:
+    """A number as one would type it; powers of two beyond 1/8 .. 1024 as such."""
+    mantissa, exponent = math.frexp(value)
+    if mantissa == 0.5 and not -3 <= exponent - 1 <= 10:
+        return f"2^{exponent - 1}"
+    return f"{value:.10g}"

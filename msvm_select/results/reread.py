@@ -1,0 +1,195 @@
+"""Result files -> Results, so that they can be ranked again."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+from types import NoneType
+from typing import Any, get_args, get_type_hints
+
+from msvm_select.errors import DataError
+from msvm_select.phrases import did_you_mean
+from msvm_select.results.choosing import Choice
+from msvm_select.results.ranking import Results
+from msvm_select.row import COLUMNS, EXTRA, SCHEMA_VERSION, Row
+from msvm_select.show.formats import format_of
+
+NEEDED = ("kernel", "C")
+
+
+def read_results(path: str | Path, text: str | None = None) -> Results:
+    """The rows of a csv, tsv, json or ndjson file; ranked by nothing yet.
+
+    ``text`` is what the file holds, where it was read already (standard input, whose
+    path is ``-``; its format is told by its first line).
+    """
+    name = "standard input" if path == "-" else str(path)
+    if text is None:
+        text = sys.stdin.read() if path == "-" else _text(Path(path))
+    format = _recognised(text) if path == "-" else format_of(path)
+    if format == "json":
+        return _document(name, text)
+    if format not in _LINES:
+        raise DataError(
+            f"{name}: the format {format} cannot be read back; keep results as csv, "
+            "tsv, json or ndjson."
+        )
+    return Results(tuple(_rows(name, _LINES[format](name, text))), rank_by="")
+
+
+def _recognised(text: str) -> str:
+    """The format of result text that comes without a name."""
+    first = text.partition("\n")[0].strip()
+    if first.startswith("{"):
+        whole = first == "{" or '"schema_version"' in first
+        return "json" if whole else "ndjson"
+    return "tsv" if "\t" in first else "csv"
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError:
+        raise DataError(f"{path} is no result file: it is not UTF-8 text.") from None
+    except OSError as error:
+        near = [other.name for other in path.parent.glob("*")]
+        hint = did_you_mean(path.name, near)
+        raise DataError(f"{path}: {error.strerror}{hint}.") from None
+
+
+def _document(name: str, text: str) -> Results:
+    found = _json(name, text)
+    rows = found.get("rows") if isinstance(found, dict) else None
+    if not isinstance(rows, list):
+        raise DataError(f"{name} is no result file: it has no 'rows'.")
+    if found.get("schema_version") != SCHEMA_VERSION:
+        raise DataError(
+            f"{name} has schema_version {found.get('schema_version')!r}; this program "
+            f"reads {SCHEMA_VERSION}."
+        )
+    data, settings, versions = (
+        dict(found.get(key) or {}) for key in ("data", "settings", "versions")
+    )
+    places = ((f"{name}, row {i}", row) for i, row in enumerate(rows, 1))
+    read = tuple(_rows(name, places))
+    choice = _choice(name, found["chosen"], read) if "chosen" in found else None
+    return Results(read, "", data, settings, versions, choice)
+
+
+def _choice(name: str, found: Any, rows: tuple[Row, ...]) -> Choice:
+    """The choice that the file tells of; its row, which the file may have left out."""
+    place = f"{name}, chosen"
+    if not isinstance(found, dict) or type(found.get("rank")) is not int:
+        raise DataError(f"{place}: this does not say which row was chosen.")
+    told = row_from(place, {key: found[key] for key in found if key in COLUMNS})
+    return Choice(
+        rule=str(found.get("select", "best")),
+        row=next((row for row in rows if row.rank == told.rank), told),
+        tied=_number(place, found, "tied", 1),
+        eligible=_number(place, found, "eligible", 1),
+        limit=_number(place, found, "limit", math.inf),
+    )
+
+
+def _number(place: str, found: dict[str, Any], name: str, otherwise: Any) -> Any:
+    value = found.get(name, otherwise)
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise DataError(f"{place}, {name!r}: {value!r} is no number.")
+    return value
+
+
+def _json(place: str, text: str) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise DataError(f"{place} is not JSON: {error}.") from None
+
+
+def _json_lines(name: str, text: str) -> Iterator[tuple[str, Any]]:
+    for number, line in enumerate(text.splitlines(), 1):
+        if line.strip():
+            yield f"{name}, line {number}", _json(f"{name}, line {number}", line)
+
+
+def _separated(delimiter: str) -> Callable[[str, str], Iterator[tuple[str, Any]]]:
+    def read(name: str, text: str) -> Iterator[tuple[str, Any]]:
+        lines = csv.DictReader(io.StringIO(text), delimiter=delimiter, restkey="")
+        for fields in lines:
+            place = f"{name}, line {lines.line_num}"
+            if "" in fields or None in fields.values():
+                raise DataError(f"{place}: it has not as many fields as the header.")
+            yield place, {key: _typed(place, key, text) for key, text in fields.items()}
+
+    return read
+
+
+_LINES = {"csv": _separated(","), "tsv": _separated("\t"), "ndjson": _json_lines}
+
+
+def _typed(place: str, column: str, text: str) -> Any:
+    """A field of a csv as a value of its column's type."""
+    kind = _KINDS.get(column, str)
+    if kind is str or text == "":
+        return text if kind is str else None
+    try:
+        return {"true": True, "false": False}[text] if kind is bool else kind(text)
+    except (ValueError, KeyError):
+        raise DataError(f"{place}, column {column!r}: {text!r} is no value.") from None
+
+
+def _rows(name: str, found: Iterable[tuple[str, Any]]) -> Iterator[Row]:
+    none = True
+    for place, values in found:
+        none = False
+        yield row_from(place, values)
+    if none:
+        raise DataError(f"{name} is no result file: it has no rows.")
+
+
+def row_from(place: str, values: Any) -> Row:
+    """The row of these values by column; ``place`` says where they stand."""
+    if not isinstance(values, Mapping) or any(key not in values for key in NEEDED):
+        raise DataError(
+            f"{place}: this is no row of results; it needs at least the columns "
+            f"{' and '.join(NEEDED)}."
+        )
+    for column, value in values.items():
+        if column not in (*COLUMNS, *EXTRA):
+            hint = did_you_mean(str(column), (*COLUMNS, *EXTRA))
+            raise DataError(f"{place}: {column!r} is no column of results{hint}.")
+        if not _fits(value, column):
+            raise DataError(f"{place}, column {column!r}: {value!r} is no value.")
+    return Row(**{key: _float(value, key) for key, value in values.items()})
+
+
+def _float(value: Any, column: str) -> Any:
+    return float(value) if _KINDS[column] is float and value is not None else value
+
+
+def _fits(value: Any, column: str) -> bool:
+    """Whether a value is of its column's type; a float may be written as an int."""
+    kind = _KINDS[column]
+    if value is None:
+        return NoneType in get_args(_HINTS[column])
+    if kind is float:
+        return type(value) in (int, float) and _is_finite(value)
+    return type(value) is kind
+
+
+def _is_finite(value: float) -> bool:
+    try:
+        return math.isfinite(float(value))
+    except OverflowError:  # a whole number beyond all floats
+        return False
+
+
+_HINTS = get_type_hints(Row)
+_KINDS: dict[str, type] = {
+    column: next((a for a in get_args(hint) if a is not NoneType), hint)
+    for column, hint in _HINTS.items()
+}

@@ -1,0 +1,69 @@
+"""What must stand beside the guaranteed risk: the theorem, its constants, its worth."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+
+from msvm_select.criteria.guaranteed_risk import FIXED_BEFOREHAND, INDEX
+from msvm_select.kernels import KERNELS
+from msvm_select.results.ranking import Results, ranking_column
+from msvm_select.row import Row
+
+COLUMN = "guaranteed_risk"
+SELECTS_NOTHING = (
+    "guaranteed-risk: by Theorem 2 it rises with C throughout and selects nothing: the "
+    "least C of whatever grid would be the best. Rank by another criterion, or give "
+    "--dimension if the feature space has a finite one"
+)
+VACUOUS = "guaranteed-risk: every value is 1 or more, so that none bounds a risk"
+
+
+def risk_notes(results: Results) -> list[str]:
+    """One remark on what the values are, and one where they say nothing."""
+    rows = [row for row in results.rows if row.guaranteed_risk is not None]
+    if not rows:
+        return []
+    notes = [_provenance(results, rows)]
+    if all(row.guaranteed_risk_vacuous for row in rows):
+        notes.append(VACUOUS)
+    ranked = ranking_column(results.rank_by) == COLUMN
+    best = results.best
+    if ranked and best and _theorem(results, best) == 2 and _rises(rows, best):
+        notes.append(SELECTS_NOTHING)
+    return notes
+
+
+def _provenance(results: Results, rows: Iterable[Row]) -> str:
+    """Which theorem for which kernel, with its constants."""
+    said = results.settings
+    kernels = defaultdict(set)
+    for row in rows:
+        kernels[_theorem(results, row)].add(row.kernel)
+    constants = {2: f" with c = {said.get('maurey_c', 1.0):g} (--maurey-c)", 3: ""}
+    theorems = [
+        f"Theorem {theorem}{constants[theorem]} for {' and '.join(sorted(names))}"
+        for theorem, names in sorted(kernels.items(), reverse=True)
+    ]
+    standing = FIXED_BEFOREHAND if said.get("union") else INDEX
+    delta = f"delta = {said.get('delta', 0.05):g}"
+    return f"guaranteed-risk: {', '.join(theorems)}; {delta}; {standing}"
+
+
+def _theorem(results: Results, row: Row) -> int:
+    """3 where the feature space has a finite dimension, else 2."""
+    if results.settings.get("dimension") is not None:
+        return 3
+    kernel = KERNELS[row.kernel](**row.parameters)
+    return 2 if kernel.dimension(1) is None else 3
+
+
+def _rises(rows: Iterable[Row], best: Row) -> bool:
+    """Whether the value grows along every C of the best kernel setting."""
+    values = [
+        row.guaranteed_risk
+        for row in sorted(rows, key=lambda row: row.C)
+        if row.setting == best.setting and row.guaranteed_risk is not None
+    ]
+    pairs = zip(values, values[1:], strict=False)
+    return len(values) > 1 and all(lower <= upper for lower, upper in pairs)

@@ -1,0 +1,152 @@
+"""Results -> every criterion along C, for one kernel setting, in shares of samples."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from msvm_select.errors import SettingsError
+from msvm_select.phrases import listed
+from msvm_select.results.labels import label_of
+from msvm_select.results.ranking import Results, ranking_column
+from msvm_select.row import Row
+from msvm_select.show.charts.heat import (
+    default_criterion,
+    described_row,
+    parameters_of,
+    picked,
+    state_of,
+)
+
+RATES = ("loo_rate", "span_rate", "cv_error", "holdout_error", "train_errors")
+BOUNDS = (
+    *("radius_margin_count", "radius_margin", "sv_rate"),
+    *("guaranteed_risk", "compression_bound"),
+)
+INDICES = ("radius_margin_q", "radius_margin_l1", "vc_dimension")
+PER_SAMPLE = ("train_errors", "radius_margin", "radius_margin_count")
+ALIKE = 1e-6  # two values of a parameter, one of them typed with few digits
+
+
+@dataclass(frozen=True)
+class Curve:
+    """One column along C: NaN where there is no value; ``counts`` where it applies.
+
+    Values are percentages of the samples, but for indices, which have no unit.
+    """
+
+    column: str
+    name: str
+    values: tuple[float, ...]
+    counts: tuple[bool, ...]
+
+    @property
+    def applies(self) -> bool:
+        """Whether every value that there is counts."""
+        known = zip(self.values, self.counts, strict=True)
+        return all(counts for value, counts in known if math.isfinite(value))
+
+
+@dataclass(frozen=True)
+class Curves:
+    """The curves of one kernel setting, by panel; ``band`` is that of leave-one-out.
+
+    ``verdict`` says by what ``chosen``, a C, was chosen.
+    """
+
+    name: str
+    setting: str
+    verdict: str
+    Cs: tuple[float, ...]
+    troubled: tuple[float, ...]
+    rates: tuple[Curve, ...]
+    bounds: tuple[Curve, ...]
+    indices: tuple[Curve, ...]
+    band: tuple[tuple[float, float], ...]
+    chosen: float | None
+
+
+def curves_of(
+    results: Results, by: str | None = None, setting: Mapping[str, str | float] = {}
+) -> Curves:
+    """The curves of the best cell's kernel setting, among those that ``setting`` says.
+
+    >>> curves_of(results, "loo", {"kernel": "rbf", "gamma": 0.5})
+    """
+    by = by or default_criterion(results)
+    ranked, chosen, verdict = picked(results, by)
+    sigma = bool(results.settings.get("sigma"))
+    fitting = [row for row in ranked.rows if _fits(row, setting)]
+    if not fitting:
+        raise SettingsError(_no_such(ranked, setting, sigma))
+    first = chosen if chosen in fitting else fitting[0]
+    rows: dict[float, Row] = {}
+    for row in fitting:
+        if row.setting == first.setting:
+            rows.setdefault(row.C, row)
+    along = [rows[C] for C in sorted(rows)]
+    sound = state_of(first, ranking_column(by)) in ("ok", "ambiguous")
+    return Curves(
+        name=str(results.data.get("name", "")),
+        setting=described_row(first, sigma, C=False),
+        verdict=verdict if first is chosen else f"best by {by} here",
+        Cs=tuple(row.C for row in along),
+        troubled=tuple(row.C for row in along if row.status != "ok"),
+        rates=_curves(along, RATES),
+        bounds=_curves(along, BOUNDS),
+        indices=_curves(along, INDICES),
+        band=tuple(_band(row) for row in along),
+        chosen=first.C if sound else None,
+    )
+
+
+def _fits(row: Row, setting: Mapping[str, str | float]) -> bool:
+    """Whether a row is of the kernel setting, as far as that is said."""
+    point = {**parameters_of(row), **parameters_of(row, sigma=True)}
+    return all(
+        row.kernel == value
+        if name == "kernel"
+        else name in point and math.isclose(point[name], float(value), rel_tol=ALIKE)
+        for name, value in setting.items()
+    )
+
+
+def _no_such(ranked: Results, setting: Mapping[str, str | float], sigma: bool) -> str:
+    there = dict.fromkeys(described_row(row, sigma, C=False) for row in ranked.rows)
+    asked = " ".join(f"{name}={value}" for name, value in setting.items())
+    return f"No row is of {asked}; there are {listed(there, 8)}."
+
+
+def _curves(along: list[Row], columns: tuple[str, ...]) -> tuple[Curve, ...]:
+    found = (_curve(along, column) for column in columns)
+    return tuple(curve for curve in found if any(map(math.isfinite, curve.values)))
+
+
+def _curve(along: list[Row], column: str) -> Curve:
+    sound = [state_of(row, column) in ("ok", "ambiguous") for row in along]
+    values = [_value(row, column) for row in along]
+    name = label_of(column).text
+    return Curve(column, name, tuple(values), tuple(sound))
+
+
+def _value(row: Row, column: str) -> float:
+    """In percent of the samples; NaN for a cell that failed or is not at its optimum.
+
+    An inapplicable bound has its value.
+    """
+    value = getattr(row, column)
+    if value is None or row.status != "ok":
+        return math.nan
+    if column in PER_SAMPLE:
+        return 100.0 * value / row.n_samples if row.n_samples else math.nan
+    return 100.0 * value if column in (*RATES, *BOUNDS) else float(value)
+
+
+def _band(row: Row) -> tuple[float, float]:
+    """Between which rates leave-one-out lies: ambiguous samples may be either."""
+    m, doubtful = row.n_samples, row.loo_ambiguous or 0
+    if row.loo_errors is None or row.status != "ok" or not m:
+        return math.nan, math.nan
+    low, high = max(0, row.loo_errors - doubtful), min(m, row.loo_errors + doubtful)
+    return 100.0 * low / m, 100.0 * high / m

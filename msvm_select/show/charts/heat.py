@@ -1,0 +1,214 @@
+"""Results -> maps of one column over C x a kernel parameter, to be drawn or printed.
+
+A kernel is one panel. Where two or more of its parameters vary, the one with the most
+values goes up, and each setting of the others has a panel of its own; where that would
+be too many, a cell shows the best over the others, and the title says so.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from msvm_select.errors import DataError, SettingsError
+from msvm_select.kernels import KERNELS
+from msvm_select.results.labels import Label, label_of
+from msvm_select.results.ranking import APPLICABLE, Results, is_filled, ranking_column
+from msvm_select.row import CELL, Row
+
+STATES = {
+    "ok": "a value",
+    "ambiguous": "ambiguous (a left-out margin within 1e-7 of 0)",
+    "inapplicable": "does not apply",
+    "none": "no value",
+    "not_converged": "did not converge",
+    "failed": "failed",
+}
+PREFERRED = ("loo", "cv", "holdout", "span", "radius-margin", "train-errors")
+MOST_PANELS = 4  # of one kernel
+UNSET = math.nan  # the value of a parameter that there is not
+
+
+@dataclass(frozen=True)
+class HeatCell:
+    """A row in its place; ``state`` is one of STATES."""
+
+    row: Row
+    state: str
+    value: float | None
+
+
+@dataclass(frozen=True, eq=False)
+class HeatPanel:
+    """C goes across, the parameter ``name`` up; a panel without one has one line.
+
+    ``cells`` are found by (index into ``values``, index into ``Cs``); a cell that was
+    never finished is missing.
+    """
+
+    title: str
+    name: str | None
+    values: tuple[float, ...]
+    Cs: tuple[float, ...]
+    cells: Mapping[tuple[int, int], HeatCell]
+
+
+@dataclass(frozen=True, eq=False)
+class HeatMap:
+    """The panels of one column, the cell to mark, and ``verdict``: why that one."""
+
+    by: str
+    column: str
+    label: Label
+    panels: tuple[HeatPanel, ...]
+    chosen: Row | None
+    verdict: str
+    name: str = ""
+
+    @cached_property
+    def values(self) -> tuple[float, ...]:
+        """Of all cells whose value counts."""
+        return tuple(
+            cell.value
+            for panel in self.panels
+            for cell in panel.cells.values()
+            if cell.value is not None and cell.state in ("ok", "ambiguous")
+        )
+
+    @cached_property
+    def states(self) -> tuple[str, ...]:
+        """Those that occur, in the order of STATES."""
+        found = {c.state for panel in self.panels for c in panel.cells.values()}
+        return tuple(state for state in STATES if state in found)
+
+
+def heat_map_of(results: Results, by: str | None = None) -> HeatMap:
+    """The map of a criterion or column; by default of what the sweep ranked by."""
+    by = by or default_criterion(results)
+    column, label = ranking_column(by), label_of(ranking_column(by))
+    ranked, chosen, verdict = picked(results, by)
+    sigma = bool(results.settings.get("sigma"))
+    if chosen is not None:
+        score = label.shown(getattr(chosen, column))
+        unit = f" {label.unit}".rstrip()
+        verdict += f": {described_row(chosen, sigma)} ({score}{unit})"
+    panels = [
+        panel
+        for kernel in sorted({row.kernel for row in ranked.rows}, key=_kernel_order)
+        for panel in _panels_of(ranked, kernel, column, sigma)
+    ]
+    name = str(results.data.get("name", ""))
+    return HeatMap(by, column, label, tuple(panels), chosen, verdict, name)
+
+
+def picked(results: Results, by: str) -> tuple[Results, Row | None, str]:
+    """The results ranked by ``by``, the cell that is chosen by it, and by what words.
+
+    That is the best one, unless the sweep chose among the good ones by this criterion.
+    """
+    ranked, choice = results.ranked(by), results.choice
+    own = results.settings.get("rank_by", by)
+    if (
+        choice is None
+        or choice.rule == "best"
+        or ranking_column(str(own)) != ranking_column(by)
+    ):
+        return ranked, ranked.best, f"best by {by}"
+    cell = [getattr(choice.row, name) for name in CELL]
+    same = [row for row in ranked.rows if [getattr(row, n) for n in CELL] == cell]
+    chosen = same[0] if same else choice.row  # which the file may have left out
+    return ranked, chosen, f"chosen by {by}, {choice.rule}"
+
+
+def default_criterion(results: Results) -> str:
+    """What the sweep ranked by, else the first that the rows have a value of."""
+    by = results.settings.get("rank_by")
+    if by and is_filled(results.rows, ranking_column(str(by))):
+        return str(by)
+    for name in PREFERRED:
+        if is_filled(results.rows, ranking_column(name)):
+            return name
+    count, failed = len(results.rows), results.count("failed")
+    if failed == count:
+        raise DataError(
+            f"There is nothing to draw: all {count} cells failed. The first: "
+            f"{results.rows[0].status_reason}."
+        )
+    raise SettingsError("No row has a score; name a column: --by n_sv, for instance.")
+
+
+def parameters_of(row: Row, sigma: bool = False) -> dict[str, float]:
+    """The kernel's parameters by name, in order; ``sigma``: in the place of gamma."""
+    if sigma and row.kernel == "rbf" and row.gamma is not None:
+        return {"sigma": 1.0 / math.sqrt(2.0 * row.gamma)}
+    return row.parameters
+
+
+def described_row(row: Row, sigma: bool = False, C: bool = True) -> str:
+    """``rbf gamma=0.5 C=8``, for a person."""
+    values = parameters_of(row, sigma) | ({"C": row.C} if C else {})
+    return " ".join([row.kernel, *(f"{name}={v:.6g}" for name, v in values.items())])
+
+
+def state_of(row: Row, column: str) -> str:
+    """What is to be thought of the row's value there."""
+    value = getattr(row, column)
+    if row.status != "ok":
+        return row.status if row.status in STATES else "failed"
+    if value is None or not math.isfinite(value):
+        return "none"
+    if (flag := APPLICABLE.get(column)) and getattr(row, flag) is False:
+        return "inapplicable"
+    doubtful = column in ("loo_rate", "loo_errors") and row.loo_ambiguous
+    return "ambiguous" if doubtful else "ok"
+
+
+def _kernel_order(kernel: str) -> tuple[int, str]:
+    names = list(KERNELS)
+    return (names.index(kernel) if kernel in names else len(names)), kernel
+
+
+def _panels_of(
+    ranked: Results, kernel: str, column: str, sigma: bool
+) -> Iterator[HeatPanel]:
+    rows = [row for row in ranked.rows if row.kernel == kernel]
+    points = [parameters_of(row, sigma) for row in rows]
+    names = [name for name in points[0] if all(name in point for point in points)]
+    tried = {name: {point[name] for point in points} for name in names}
+    varying = [name for name in tried if len(tried[name]) > 1]
+    up = max(varying, key=lambda name: len(tried[name]), default=None)
+    others = [name for name in varying if name != up]
+    settings = sorted({tuple(point[name] for name in others) for point in points})
+    fixed = [f"{n}={points[0][n]:.6g}" for n in tried if n not in varying]
+    if len(settings) > MOST_PANELS:
+        title = f"{kernel}, best over {' and '.join(others)}"
+        yield _panel(title, up, column, list(zip(rows, points, strict=True)))
+        return
+    for setting in settings:
+        here = dict(zip(others, setting, strict=True))
+        words = [kernel, *(f"{n}={v:.6g}" for n, v in here.items()), *fixed]
+        chosen = [
+            (row, point)
+            for row, point in zip(rows, points, strict=True)
+            if all(point[name] == value for name, value in here.items())
+        ]
+        yield _panel(" ".join(words), up, column, chosen)
+
+
+def _panel(
+    title: str,
+    up: str | None,
+    column: str,
+    ranked: list[tuple[Row, dict[str, float]]],
+) -> HeatPanel:
+    """The rows in their places; of several in one place the best, which comes first."""
+    Cs = sorted({row.C for row, _ in ranked})
+    values = sorted({point[up] for _, point in ranked}) if up else [UNSET]
+    cells: dict[tuple[int, int], HeatCell] = {}
+    for row, point in ranked:
+        at = values.index(point[up]) if up else 0, Cs.index(row.C)
+        cell = HeatCell(row, state_of(row, column), getattr(row, column))
+        cells.setdefault(at, cell)
+    return HeatPanel(title, up, tuple(values), tuple(Cs), cells)

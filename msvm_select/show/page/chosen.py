@@ -1,0 +1,28 @@
+"""The best cell, trained again and judged without each of its samples."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, fields
+
+from msvm_select.kernels import KERNELS
+from msvm_select.model import train_cell
+from msvm_select.model.left_out import leave_one_out
+from msvm_select.records import Dataset
+from msvm_select.row import Row
+from msvm_select.settings import PARAMETERS, Settings, settings_from
+from msvm_select.show.answers.loo import LeftOutReport
+
+
+def judged(data: Dataset, settings: Settings, row: Row) -> LeftOutReport:
+    """The exact leave-one-out of the cell of ``row``, as the sweep trained it."""
+    only = single(settings, row)
+    return leave_one_out(train_cell(data, only), only)
+
+
+def single(settings: Settings, row: Row) -> Settings:
+    """The settings of the sweep with the grid of one cell."""
+    used = {field.name for field in fields(KERNELS[row.kernel])}
+    values = {**asdict(settings), **dict.fromkeys(PARAMETERS)}
+    values |= {name: getattr(row, name) for name in PARAMETERS if name in used}
+    values |= {"kernel": row.kernel, "C": row.C}
+    return settings_from(values)

@@ -106,7 +106,7 @@ def _performed(
 
 
 def _check(output: str) -> None:
-    from msvm_select.show.figures.files import check_figure
+    from msvm_select.show.figures.look import check_figure
     from msvm_select.show.formats import check_writable
 
     check_writable(output)

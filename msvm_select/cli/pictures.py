@@ -45,7 +45,7 @@ def _print_map(files: tuple[str, ...], options: dict[str, Any]) -> None:
 def _draw_map(files: tuple[str, ...], options: dict[str, Any]) -> None:
     from msvm_select.results.reread import read_results
     from msvm_select.show.charts.heat import heat_map_of
-    from msvm_select.show.figures.heat_map import heat_map
+    from msvm_select.show.figures.heat import heat_map
 
     chart = heat_map_of(read_results(files[0]), options["by"])
     _write(lambda size: heat_map(chart, size), options, Talk(options["quiet"]))
@@ -63,25 +63,25 @@ def _draw_curves(files: tuple[str, ...], options: dict[str, Any]) -> None:
 def _draw_boundary(files: tuple[str, ...], options: dict[str, Any]) -> None:
     from msvm_select.data import read_features
     from msvm_select.model import load_model
-    from msvm_select.show.figures.boundary import boundary
-    from msvm_select.show.figures.planes import check_plane, plane_of
+    from msvm_select.show.charts.plane import check_plane, plane_of
+    from msvm_select.show.figures.plane import plane
 
     model = load_model(files[0])
     check_plane(model, files[0])
     reading = read_options(**chosen_reading(options))
     with told_places():
         samples = read_features(files[1], model.columns, reading)
-    plane = plane_of(model, samples, options["left_out"])
+    chart = plane_of(model, samples, options["left_out"])
     talk = Talk(options["quiet"])
-    for note in (*samples.notes, *plane.notes):
+    for note in (*samples.notes, *chart.notes):
         talk.say(f"Note: {note}")
-    _write(lambda size: boundary(plane, options["margins"], size), options, talk)
+    _write(lambda size: plane(chart, options["margins"], size), options, talk)
 
 
 def _draw_paths(files: tuple[str, ...], options: dict[str, Any]) -> None:
     """Exit 5 where the picture is written, but some C did not converge."""
+    from msvm_select.show.charts.paths import paths_of
     from msvm_select.show.figures.paths import paths
-    from msvm_select.show.figures.trained import paths_of
 
     settings = chosen_settings(options, C=PATH_C)
     data = read(files[0], **chosen_reading(options))
@@ -129,7 +129,7 @@ def figure_size(text: str | None) -> Size:
 
 
 def _write(draw: Callable[[Size], Figure], options: dict[str, Any], talk: Talk) -> None:
-    from msvm_select.show.figures.files import picture
+    from msvm_select.show.figures.look import picture
     from msvm_select.show.formats import write_whole
 
     size, output = figure_size(options["size"]), options["output"]

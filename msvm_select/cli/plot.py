@@ -150,7 +150,7 @@ def _used(mode: str) -> tuple[str, ...]:
 
 def _check_output(output: str | None) -> None:
     from msvm_select.errors import SettingsError
-    from msvm_select.show.figures.files import check_figure
+    from msvm_select.show.figures.look import check_figure
     from msvm_select.show.formats import check_writable
 
     if output is None:

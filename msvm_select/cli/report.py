@@ -53,7 +53,8 @@ class AskedPage:
         if self.path is None or outcome.results is None:
             return
         from msvm_select.show.formats import write_whole
-        from msvm_select.show.page import Report, command_line, file_digest, render
+        from msvm_select.show.page.command import command_line, file_digest
+        from msvm_select.show.page.page import Report, render
 
         judged, why = _judged(samples, settings, outcome, talk)
         page = Report(
@@ -89,7 +90,7 @@ def write_page_of_rows(path: str | None, results: Results, talk: Talk) -> None:
     if path is None:
         return
     from msvm_select.show.formats import write_whole
-    from msvm_select.show.page import Report, render
+    from msvm_select.show.page.page import Report, render
 
     write_whole(path, render(Report(results, why_not=NO_SAMPLES)))
     talk.say(f"Written: {path}")
@@ -108,7 +109,7 @@ def _judged(
 
 
 def _judged_row(samples: Dataset, settings: Settings, row: Row) -> Judged:
-    from msvm_select.show.page import judged
+    from msvm_select.show.page.chosen import judged
 
     try:
         return patiently(judged, samples, settings, row), ""

@@ -26,7 +26,7 @@ from msvm_select.experiment.three_gaussians import (
 from msvm_select.generate import CENTRES, VARIANCES, three_gaussians
 from msvm_select.model import fit
 from msvm_select.show.figures import experiment as figure
-from msvm_select.show.figures import files
+from msvm_select.show.figures import look
 from msvm_select.show.plain import LINE_FORMATS
 
 POINT = 1e-5  # a thousandth of a percent
@@ -222,7 +222,7 @@ def test_boundaries_are_where_two_classes_are_equal_and_best() -> None:
 
 def test_without_matplotlib_one_is_told_how_to_get_it(monkeypatch, tmp_path) -> None:
     """Before anything is trained, exit 1."""
-    monkeypatch.setattr(files, "find_spec", lambda name: None)
+    monkeypatch.setattr(look, "find_spec", lambda name: None)
     result = run("-o", str(tmp_path / "figure.png"))
     assert result.exit_code == 1
     assert "pip install 'msvm-select[plot]'" in result.stderr

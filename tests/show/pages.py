@@ -12,7 +12,9 @@ from msvm_select.records import Dataset
 from msvm_select.results import Results, rank
 from msvm_select.row import Row
 from msvm_select.settings import settings_from
-from msvm_select.show.page import Report, command_line, judged
+from msvm_select.show.page.chosen import judged
+from msvm_select.show.page.command import command_line
+from msvm_select.show.page.page import Report
 from tests.conftest import PROBLEMS
 
 EVIL = ("</script><script>alert(1)</script>", "a<b & \"c\" 'd'", "<!--é\u2028 $title")

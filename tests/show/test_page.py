@@ -24,12 +24,13 @@ from msvm_select.results.choosing import Choice
 from msvm_select.row import Row
 from msvm_select.settings import settings_from
 from msvm_select.settings.grids import parse_grid
-from msvm_select.show.page import Report, command_line, file_digest, judged, render
-from msvm_select.show.page.command import grid_text
-from msvm_select.show.page.curves import settings_of
+from msvm_select.show.charts.curves import by_setting
+from msvm_select.show.charts.scale import SHADES, Scale, colour, ink_on, luminance
+from msvm_select.show.page.chosen import judged
+from msvm_select.show.page.command import command_line, file_digest, grid_text
 from msvm_select.show.page.heat import Painting
 from msvm_select.show.page.markup import EMPTY, el, script_data
-from msvm_select.show.page.shading import SHADES, Scale, colour, ink, luminance
+from msvm_select.show.page.page import Report, render
 from msvm_select.solvers import SOLVERS
 from msvm_select.solvers.exact import Exact
 from tests.conftest import DATA
@@ -156,8 +157,9 @@ def test_the_confusion_matrix_counts_every_sample(page: Page) -> None:
     """Its rows are those of the leave-one-out of the chosen cell."""
     counts = report().judged
     assert counts is not None
-    totals = counts.confusion.sum(axis=1)
-    wrong = totals - counts.confusion[:, :-1].diagonal()
+    matrix = counts.confusion.counts
+    totals = matrix.sum(axis=1)
+    wrong = totals - matrix[:, :-1].diagonal()
     shares = [f"{a} of {b}" for a, b in zip(wrong, totals, strict=True)]
     assert [share for share in page.texts["td"] if " of " in share][:3] == shares
     assert counts.left_out.errors == report().results.rows[0].loo_errors
@@ -200,6 +202,27 @@ def test_failed_cells_are_told_and_marked() -> None:
     assert any("2 cells failed: the Gram matrix is indefinite" in n for n in notes)
 
 
+@pytest.mark.parametrize(
+    ("criteria", "told"),
+    [
+        ("loo", set()),
+        ("loo,cv:3", {"seed"}),
+        ("loo,vc", {"dimension"}),
+        ("loo,guaranteed-risk", {"delta", "maurey_c", "union", "dimension"}),
+    ],
+)
+def test_settings_that_no_criterion_uses_are_not_told(
+    criteria: str, told: set[str]
+) -> None:
+    """The constants of a bound only where the sweep has that bound."""
+    given = {"C": 1, "kernel": "linear", "criteria": criteria, "dimension": 3}
+    results = run_sweep(samples(), settings_from(given))
+    names = set(Page(render(Report(results))).texts["dt"])
+    of_bounds = {"delta", "maurey_c", "union", "dimension", "seed"}
+    assert names & of_bounds == told
+    assert {"kernel", "C", "scale"} <= names
+
+
 def test_a_sweep_without_an_answer_has_a_page() -> None:
     """Every cell failed: it says so, and shows no certificate."""
     settings = settings_from({"kernel": "sigmoid", "C": "1,2", "gamma": 9})
@@ -234,7 +257,7 @@ def test_a_painting_marks_the_best_by_its_own_score() -> None:
     """Not that of the ranking; bounds that do not apply have no shade."""
     results = report().results
     for column in ("sv_rate", "train_errors"):
-        first = Painting(results, column).first()
+        first = Painting(results, column).data()["first"]
         assert first is not None
         least = min(getattr(row, column) for row in results.rows)
         assert getattr(results.rows[first], column) == least
@@ -250,11 +273,11 @@ def test_many_cells_stay_small() -> None:
 
 
 def test_shades_keep_their_order_in_grey_and_their_text_readable() -> None:
-    """Lighter from step to step; every text has a contrast of 4.5 or more."""
+    """Darker from step to step; every text has a contrast of 4.5 or more."""
     light = [luminance(colour(shade)) for shade in range(SHADES)]
-    assert all(a < b for a, b in pairwise(light))
+    assert all(a > b for a, b in pairwise(light))
     for value, shade in zip(light, range(SHADES), strict=True):
-        other = 1.0 if ink(colour(shade)) == "#fff" else 0.0
+        other = 1.0 if ink_on(colour(shade)) == "#fff" else 0.0
         high, low = max(value, other), min(value, other)
         assert (high + 0.05) / (low + 0.05) >= 4.5
 
@@ -262,10 +285,10 @@ def test_shades_keep_their_order_in_grey_and_their_text_readable() -> None:
 def test_the_scale_goes_from_the_least_to_the_largest() -> None:
     """Bright for the least; of the logarithm where the values span much."""
     scale = Scale.over([0.0, 5.0, 10.0])
-    assert [scale.shade(v) for v in (0.0, 10.0)] == [SHADES - 1, 0]
+    assert [scale.level(v, SHADES) for v in (0.0, 10.0)] == [0, SHADES - 1]
     wide = Scale.over([1.0, 100.0, 10_000.0])
     assert wide.share(100.0) == pytest.approx(0.5)
-    assert Scale.over([3.0]).shade(3.0) == SHADES - 1
+    assert Scale.over([3.0]).level(3.0, SHADES) == 0
 
 
 @pytest.mark.parametrize(
@@ -438,7 +461,7 @@ def test_the_bold_line_is_that_of_the_chosen_cell() -> None:
     other = next(row for row in rows if row.gamma != rows[0].gamma)
     choice = Choice("1se", other, tied=1, eligible=7, limit=0.1)
     results = replace(report().results, choice=choice)
-    first = next(iter(settings_of(results).values()))
+    first = next(iter(by_setting(results).values()))
     assert other in first
     assert [row.C for row in first] == sorted(row.C for row in first)
     assert "simplest of the 7 within one standard error" in render(Report(results))

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from msvm_select.show.page import render
 from msvm_select.show.page.heat import Painting
+from msvm_select.show.page.page import render
 from tests.show.pages import EVIL, large, report
 
 if TYPE_CHECKING:

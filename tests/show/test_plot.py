@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import math
+import re
 from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree
@@ -20,10 +21,12 @@ from msvm_select.results.choosing import chosen as choose
 from msvm_select.row import Row
 from msvm_select.show.charts.curves import curves_of
 from msvm_select.show.charts.heat import heat_map_of
-from msvm_select.show.figures import files
-from msvm_select.show.figures.scales import Scale, label, thinned
-from msvm_select.show.figures.style import short
+from msvm_select.show.charts.scale import Grid
+from msvm_select.show.figures import look
+from msvm_select.show.figures.heat import colour_of
+from msvm_select.show.figures.look import label, short, thinned
 from msvm_select.show.formats import render
+from msvm_select.show.page.heat import Painting, style
 from msvm_select.show.text import ASCII_SHADES, heat_text
 from tests.conftest import DATA
 
@@ -150,7 +153,7 @@ def test_kernels_have_their_panels_in_order() -> None:
 
 def test_the_heat_map_shows_every_cell(swept: Results) -> None:
     """A number, or a hatch and none; the best framed; axes by name and true value."""
-    from msvm_select.show.figures.heat_map import HATCHES, heat_map
+    from msvm_select.show.figures.heat import HATCHES, heat_map
 
     figure = heat_map(heat_map_of(swept))
     axes = figure.axes[0]
@@ -169,9 +172,36 @@ def test_the_heat_map_shows_every_cell(swept: Results) -> None:
     assert figure.axes[1].get_ylabel() == "leave-one-out error rate, %"
 
 
+@pytest.mark.parametrize(("worst", "is_log"), [(40, False), (50, False), (51, True)])
+def test_text_picture_and_page_shade_alike(worst: int, is_log: bool) -> None:
+    """One rule: logarithmic beyond a ratio of 10, in all three; equal colours."""
+    from msvm_select.show.figures.heat import heat_map
+
+    errors = (5, 9, 17, worst, worst // 2)
+    found = results(*(row(2.0**i, None, n) for i, n in enumerate(errors)))
+    chart, painting = heat_map_of(found), Painting(found, "loo_rate")
+    assert chart.is_log == is_log
+    assert ("by its logarithm" in heat_text(chart)) == is_log
+    assert ("logarithmic" in painting.legend()) == is_log
+    bar = heat_map(chart).axes[-1]
+    assert (bar.get_yscale() == "log") == is_log
+    rules = dict(re.findall(r"\.(s\d+) rect\{fill:(#\w+)\}", style()))
+    for cell in chart.cells:
+        level = chart.level(cell)
+        painted = colour_of(chart, cell)
+        assert level is not None
+        assert painted is not None
+        assert painting.style(cell.row) == f"s{level}"
+        assert rules[f"s{level}"] == painted[0]
+        text_level = chart.level(cell, len(ASCII_SHADES))
+        assert f"{ASCII_SHADES[text_level or 0]}{2.0 * cell.row.loo_errors:.1f}" in (
+            heat_text(chart, 80, ASCII_SHADES)
+        )
+
+
 def test_one_cell_makes_a_picture() -> None:
     """And so do a row and a column; no number is outside its cell."""
-    from msvm_select.show.figures.heat_map import heat_map
+    from msvm_select.show.figures.heat import heat_map
 
     for Cs, gammas in (((1.0,), (1.0,)), (CS, (1.0,)), ((1.0,), GAMMAS)):
         found = results(*(row(C, g, 4) for C in Cs for g in gammas))
@@ -181,7 +211,7 @@ def test_one_cell_makes_a_picture() -> None:
 
 def test_numbers_are_left_out_where_they_do_not_fit() -> None:
     """A hundred values of C: labels are thinned, colours remain."""
-    from msvm_select.show.figures.heat_map import heat_map
+    from msvm_select.show.figures.heat import heat_map
 
     found = results(*(row(0.01 * i, 1.0, i % 7) for i in range(1, 101)))
     axes = heat_map(heat_map_of(found)).axes[0]
@@ -265,15 +295,15 @@ def test_results_may_come_through_a_pipe(swept: Results) -> None:
 
 def test_the_regions_of_a_machine(two: Path) -> None:
     """Axes in the data's units, every class, rings, and the errors when left out."""
-    from msvm_select.show.figures.boundary import boundary
-    from msvm_select.show.figures.planes import plane_of
+    from msvm_select.show.charts.plane import plane_of
+    from msvm_select.show.figures import plane as figures
 
     data = load_csv(two)
     model = fit(data, C=10, gamma=0.5)
     plane = plane_of(model, data)
     assert plane.meaning == "wrong when left out"
     assert np.allclose(plane.support, data.X[model.support])
-    figure = boundary(plane, margins=True)
+    figure = figures.plane(plane, margins=True)
     axes = figure.axes[0]
     assert axes.get_xlabel() == "petal_length_cm"
     assert axes.get_xlim()[0] < 1.0 < 6.9 < axes.get_xlim()[1]
@@ -288,7 +318,7 @@ def test_the_regions_of_a_machine(two: Path) -> None:
 
 def test_left_out_errors_are_those_of_the_loo_command(two: Path) -> None:
     """The same number."""
-    from msvm_select.show.figures.planes import plane_of
+    from msvm_select.show.charts.plane import plane_of
 
     data = load_csv(two)
     plane = plane_of(fit(data, C=2, gamma=1.0, scale="minmax"), data)
@@ -317,8 +347,8 @@ def test_other_data_have_errors_of_their_own(two: Path, tmp_path: Path) -> None:
 def test_paths_of_the_samples(two: Path) -> None:
     """A line a sample; ten by name, the others in grey; a guide at the box."""
     from msvm_select.settings import settings_from
-    from msvm_select.show.figures.paths import matter, paths
-    from msvm_select.show.figures.trained import paths_of
+    from msvm_select.show.charts.paths import matter, paths_of
+    from msvm_select.show.figures.paths import paths
 
     settings = settings_from({"C": "0.1,1,10", "gamma": 0.5})
     chart = paths_of(load_csv(two), settings)
@@ -397,7 +427,7 @@ def test_without_matplotlib_the_map_is_still_printed(
 ) -> None:
     """Pictures say what to install, exit 1; ``--ascii`` needs nothing."""
     source = kept(swept, tmp_path / "two.json")
-    monkeypatch.setattr(files, "find_spec", lambda name: None)
+    monkeypatch.setattr(look, "find_spec", lambda name: None)
     found = plot(source, "-o", tmp_path / "a.png")
     assert found.exit_code == 1
     assert "pip install 'msvm-select[plot]'" in found.stderr
@@ -408,21 +438,21 @@ def test_a_name_is_never_a_formula(swept: Results) -> None:
     """Dollars, underscores and line ends stay what they are; letters that the font
     has not are told of.
     """
-    from msvm_select.show.figures.heat_map import heat_map
+    from msvm_select.show.figures.heat import heat_map
 
     odd = replace(swept, data={"name": "a$_b$\n\u4e2d"})
-    drawn = files.picture(lambda: heat_map(heat_map_of(odd)), "x.svg", 50)
+    drawn = look.picture(lambda: heat_map(heat_map_of(odd)), "x.svg", 50)
     assert "a$_b$ \u4e2d: leave-one-out" in drawn.content.decode()
     assert "letters" in drawn.notes[0]
 
 
 def test_scales_are_even_where_the_grid_is() -> None:
     """Geometric grids by their logarithms, arithmetic ones as they are."""
-    assert Scale((0.5, 1.0, 2.0)).places == (-1.0, 0.0, 1.0)
-    assert not Scale((1.0, 2.0, 3.0, 4.0)).is_log
-    assert not Scale((0.0, 1.0)).is_log
-    assert Scale((2.0,)).edges == (-0.5, 0.5)
-    assert Scale((1.0, 2.0, 3.0)).edges == (0.5, 1.5, 2.5, 3.5)
+    assert Grid((0.5, 1.0, 2.0)).places == (-1.0, 0.0, 1.0)
+    assert not Grid((1.0, 2.0, 3.0, 4.0)).is_log
+    assert not Grid((0.0, 1.0)).is_log
+    assert Grid((2.0,)).edges == (-0.5, 0.5)
+    assert Grid((1.0, 2.0, 3.0)).edges == (0.5, 1.5, 2.5, 3.5)
     assert (label(1e-7), label(0.0078125), label(1e6)) == ("1e-7", "0.0078125", "1e6")
     assert list(thinned(10, 4)) == [0, 3, 6, 9]
 
@@ -439,10 +469,10 @@ def test_pictures_open_no_window(
     """A backend that cannot work, and a style of one's own, change nothing."""
     import matplotlib
 
-    from msvm_select.show.figures.heat_map import heat_map
+    from msvm_select.show.figures.heat import heat_map
 
     def draw() -> bytes:
-        return files.picture(lambda: heat_map(heat_map_of(swept)), "x.png", 40).content
+        return look.picture(lambda: heat_map(heat_map_of(swept)), "x.png", 40).content
 
     plain = draw()
     monkeypatch.setenv("MPLBACKEND", "tkagg")

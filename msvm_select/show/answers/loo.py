@@ -12,13 +12,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-import numpy as np
-
 from msvm_select.left_out import AMBIGUOUS, REPAIRED, ROADS, LeftOut
 from msvm_select.phrases import counted
-from msvm_select.records import Dataset, Ints
+from msvm_select.records import Dataset
 from msvm_select.results.identity import data_summary, versions
 from msvm_select.row import SCHEMA_VERSION
+from msvm_select.show.charts.confusion import UNDECIDED, Confusion, confusion_of
 from msvm_select.show.layout import aligned, certificate_line, shown
 from msvm_select.show.plain import LINE_FORMATS, Plain, finite, json_document
 from msvm_select.solution import Solution
@@ -27,7 +26,6 @@ COLUMNS = (
     *("sample", "line", "id", "class", "predicted", "margin", "road", "steps"),
     *("wrong", "ambiguous"),
 )
-UNDECIDED = "?"
 LEFT = ("class", "predicted", "road", "id")
 
 
@@ -70,12 +68,9 @@ class LeftOutReport:
         )
 
     @cached_property
-    def confusion(self) -> Ints:
-        """(Q, Q + 1): samples of class k predicted as l; last, the undecided ones."""
-        Q = self.data.Q
-        counts = np.zeros((Q, Q + 1), np.int64)
-        np.add.at(counts, (self.data.y, self.left_out.predicted), 1)
-        return counts
+    def confusion(self) -> Confusion:
+        """How often each class was taken for each other."""
+        return confusion_of(self.data.classes, self.left_out)
 
     @cached_property
     def summary(self) -> dict[str, Any]:
@@ -116,7 +111,7 @@ def in_words(road: int, steps: int) -> str:
 
 def document(report: LeftOutReport) -> dict[str, Any]:
     """What a JSON file holds; row k of the confusion matrix is the true class k."""
-    counts = report.confusion
+    counts = report.confusion.counts
     return {
         "schema_version": SCHEMA_VERSION,
         "data": data_summary(report.data),
@@ -150,7 +145,7 @@ def table(report: LeftOutReport, every: bool = False) -> str:
         parts.append(
             f"{hidden} samples that are right are not shown; --all shows them."
         )
-    parts += [_confusion(report), "\n".join(_closing(report))]
+    parts += [_confusion(report.confusion), "\n".join(_closing(report))]
     return "\n\n".join(parts) + "\n"
 
 
@@ -166,16 +161,14 @@ def _samples(report: LeftOutReport, rows: Sequence[Mapping[str, Plain]]) -> str:
     return aligned([headings, *cells], [column in LEFT for column in columns])
 
 
-def _confusion(report: LeftOutReport) -> str:
+def _confusion(confusion: Confusion) -> str:
     """True classes down, predictions across; zeros off the diagonal as dots."""
-    counts = report.confusion
-    across = report.data.Q + int(counts[:, -1].any())
-    headings = ["class \\ predicted", *(*report.data.classes, UNDECIDED)[:across]]
     rows = [
-        [name, *(str(n) if n or k == l else "." for l, n in enumerate(row[:across]))]
-        for k, (name, row) in enumerate(zip(report.data.classes, counts, strict=True))
+        [name, *(str(n) if n or k == l else "." for l, n in enumerate(counts))]
+        for k, (name, counts) in enumerate(confusion.lines)
     ]
-    return aligned([headings, *rows], [True] + [False] * across)
+    headings = ["class \\ predicted", *confusion.predicted]
+    return aligned([headings, *rows], [True] + [False] * len(confusion.predicted))
 
 
 def _closing(report: LeftOutReport) -> list[str]:

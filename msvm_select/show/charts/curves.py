@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from msvm_select.errors import SettingsError
 from msvm_select.phrases import listed
 from msvm_select.results.labels import label_of
 from msvm_select.results.ranking import Results, ranking_column
-from msvm_select.row import Row
+from msvm_select.row import Row, Setting
 from msvm_select.show.charts.heat import (
+    COUNTED,
     default_criterion,
     described_row,
     parameters_of,
@@ -33,7 +34,7 @@ ALIKE = 1e-6  # two values of a parameter, one of them typed with few digits
 class Curve:
     """One column along C: NaN where there is no value; ``counts`` where it applies.
 
-    Values are percentages of the samples, but for indices, which have no unit.
+    In ``Curves``, values are percentages of the samples; indices have no unit.
     """
 
     column: str
@@ -86,7 +87,7 @@ def curves_of(
         if row.setting == first.setting:
             rows.setdefault(row.C, row)
     along = [rows[C] for C in sorted(rows)]
-    sound = state_of(first, ranking_column(by)) in ("ok", "ambiguous")
+    sound = state_of(first, ranking_column(by)) in COUNTED
     return Curves(
         name=str(results.data.get("name", "")),
         setting=described_row(first, sigma, C=False),
@@ -118,29 +119,49 @@ def _no_such(ranked: Results, setting: Mapping[str, str | float], sigma: bool) -
     return f"No row is of {asked}; there are {listed(there, 8)}."
 
 
+def by_setting(results: Results) -> dict[Setting, list[Row]]:
+    """The rows of each kernel setting, C ascending: the chosen one, then by rank."""
+    found: dict[Setting, list[Row]] = {}
+    if results.chosen is not None:
+        found[results.chosen.setting] = []
+    for row in results.rows:
+        found.setdefault(row.setting, []).append(row)
+    return {key: sorted(rows, key=lambda row: row.C) for key, rows in found.items()}
+
+
+def curve_of(along: Sequence[Row], column: str, percent: bool = False) -> Curve:
+    """One column along C, in its own unit or in percent of the samples."""
+    shown = _percent if percent else _in_its_unit
+    return Curve(
+        column,
+        label_of(column).text,
+        values=tuple(shown(row, column) for row in along),
+        counts=tuple(state_of(row, column) in COUNTED for row in along),
+    )
+
+
 def _curves(along: list[Row], columns: tuple[str, ...]) -> tuple[Curve, ...]:
-    found = (_curve(along, column) for column in columns)
+    found = (curve_of(along, column, percent=True) for column in columns)
     return tuple(curve for curve in found if any(map(math.isfinite, curve.values)))
 
 
-def _curve(along: list[Row], column: str) -> Curve:
-    sound = [state_of(row, column) in ("ok", "ambiguous") for row in along]
-    values = [_value(row, column) for row in along]
-    name = label_of(column).text
-    return Curve(column, name, tuple(values), tuple(sound))
+def _in_its_unit(row: Row, column: str) -> float:
+    """NaN for a cell that failed or is not at its optimum.
 
-
-def _value(row: Row, column: str) -> float:
-    """In percent of the samples; NaN for a cell that failed or is not at its optimum.
-
-    An inapplicable bound has its value.
+    A bound that does not apply has its value.
     """
     value = getattr(row, column)
     if value is None or row.status != "ok":
         return math.nan
+    return label_of(column).factor * float(value)
+
+
+def _percent(row: Row, column: str) -> float:
+    """In percent of the samples, except an index."""
+    value = _in_its_unit(row, column)
     if column in PER_SAMPLE:
         return 100.0 * value / row.n_samples if row.n_samples else math.nan
-    return 100.0 * value if column in (*RATES, *BOUNDS) else float(value)
+    return value
 
 
 def _band(row: Row) -> tuple[float, float]:

@@ -1,8 +1,8 @@
-"""Results -> maps of one column over C x a kernel parameter, to be drawn or printed.
+"""Results -> maps of one column over C x a kernel parameter.
 
-A kernel is one panel. Where two or more of its parameters vary, the one with the most
-values goes up, and each setting of the others has a panel of its own; where that would
-be too many, a cell shows the best over the others, and the title says so.
+Each kernel has a panel. If two or more of its parameters vary, the one with the most
+values goes up, and each setting of the others has a panel of its own. If that makes too
+many panels, a cell shows the best over the others, and the title says so.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from msvm_select.kernels import KERNELS
 from msvm_select.results.labels import Label, label_of
 from msvm_select.results.ranking import APPLICABLE, Results, is_filled, ranking_column
 from msvm_select.row import CELL, Row
+from msvm_select.show.charts.scale import SHADES, Scale
 
 STATES = {
     "ok": "a value",
@@ -26,6 +27,7 @@ STATES = {
     "not_converged": "did not converge",
     "failed": "failed",
 }
+COUNTED = ("ok", "ambiguous")  # the states whose value counts
 PREFERRED = ("loo", "cv", "holdout", "span", "radius-margin", "train-errors")
 MOST_PANELS = 4  # of one kernel
 UNSET = math.nan  # the value of a parameter that there is not
@@ -39,6 +41,11 @@ class HeatCell:
     state: str
     value: float | None
 
+    @property
+    def counts(self) -> bool:
+        """Whether it has a value that counts, and so a shade."""
+        return self.state in COUNTED
+
 
 @dataclass(frozen=True, eq=False)
 class HeatPanel:
@@ -49,6 +56,7 @@ class HeatPanel:
     """
 
     title: str
+    kernel: str
     name: str | None
     values: tuple[float, ...]
     Cs: tuple[float, ...]
@@ -57,35 +65,60 @@ class HeatPanel:
 
 @dataclass(frozen=True, eq=False)
 class HeatMap:
-    """The panels of one column, the cell to mark, and ``verdict``: why that one."""
+    """The panels of one column; the cell to mark, and ``verdict``: why that one.
+
+    ``best`` is the best cell by this column, whichever was chosen.
+    """
 
     by: str
     column: str
     label: Label
     panels: tuple[HeatPanel, ...]
     chosen: Row | None
+    best: Row | None
     verdict: str
     name: str = ""
 
     @cached_property
+    def cells(self) -> tuple[HeatCell, ...]:
+        """Of all panels."""
+        return tuple(cell for panel in self.panels for cell in panel.cells.values())
+
+    @cached_property
     def values(self) -> tuple[float, ...]:
         """Of all cells whose value counts."""
-        return tuple(
-            cell.value
-            for panel in self.panels
-            for cell in panel.cells.values()
-            if cell.value is not None and cell.state in ("ok", "ambiguous")
-        )
+        return tuple(c.value for c in self.cells if c.counts and c.value is not None)
+
+    @cached_property
+    def scale(self) -> Scale | None:
+        """Of the shades; None where no value counts."""
+        return Scale.over(self.values) if self.values else None
+
+    @property
+    def is_log(self) -> bool:
+        """Whether the shades are steps of the logarithm."""
+        return self.scale is not None and self.scale.is_log
 
     @cached_property
     def states(self) -> tuple[str, ...]:
         """Those that occur, in the order of STATES."""
-        found = {c.state for panel in self.panels for c in panel.cells.values()}
+        found = {cell.state for cell in self.cells}
         return tuple(state for state in STATES if state in found)
 
+    def level(self, cell: HeatCell, levels: int = SHADES) -> int | None:
+        """The cell's shade, 0 for the least value; None where no value counts."""
+        if self.scale is None or not cell.counts or cell.value is None:
+            return None
+        return self.scale.level(cell.value, levels)
 
-def heat_map_of(results: Results, by: str | None = None) -> HeatMap:
-    """The map of a criterion or column; by default of what the sweep ranked by."""
+
+def heat_map_of(
+    results: Results, by: str | None = None, most: int | None = MOST_PANELS
+) -> HeatMap:
+    """The map of a criterion or column; by default of what the sweep ranked by.
+
+    ``most``: panels of one kernel (None: as many as it takes to show every cell).
+    """
     by = by or default_criterion(results)
     column, label = ranking_column(by), label_of(ranking_column(by))
     ranked, chosen, verdict = picked(results, by)
@@ -97,10 +130,11 @@ def heat_map_of(results: Results, by: str | None = None) -> HeatMap:
     panels = [
         panel
         for kernel in sorted({row.kernel for row in ranked.rows}, key=_kernel_order)
-        for panel in _panels_of(ranked, kernel, column, sigma)
+        for panel in _panels_of(ranked, kernel, column, sigma, most)
     ]
     name = str(results.data.get("name", ""))
-    return HeatMap(by, column, label, tuple(panels), chosen, verdict, name)
+    best = ranked.best
+    return HeatMap(by, column, label, tuple(panels), chosen, best, verdict, name)
 
 
 def picked(results: Results, by: str) -> tuple[Results, Row | None, str]:
@@ -171,7 +205,7 @@ def _kernel_order(kernel: str) -> tuple[int, str]:
 
 
 def _panels_of(
-    ranked: Results, kernel: str, column: str, sigma: bool
+    ranked: Results, kernel: str, column: str, sigma: bool, most: int | None
 ) -> Iterator[HeatPanel]:
     rows = [row for row in ranked.rows if row.kernel == kernel]
     points = [parameters_of(row, sigma) for row in rows]
@@ -182,7 +216,7 @@ def _panels_of(
     others = [name for name in varying if name != up]
     settings = sorted({tuple(point[name] for name in others) for point in points})
     fixed = [f"{n}={points[0][n]:.6g}" for n in tried if n not in varying]
-    if len(settings) > MOST_PANELS:
+    if most is not None and len(settings) > most:
         title = f"{kernel}, best over {' and '.join(others)}"
         yield _panel(title, up, column, list(zip(rows, points, strict=True)))
         return
@@ -211,4 +245,5 @@ def _panel(
         at = values.index(point[up]) if up else 0, Cs.index(row.C)
         cell = HeatCell(row, state_of(row, column), getattr(row, column))
         cells.setdefault(at, cell)
-    return HeatPanel(title, up, tuple(values), tuple(Cs), cells)
+    kernel = ranked[0][0].kernel
+    return HeatPanel(title, kernel, up, tuple(values), tuple(Cs), cells)

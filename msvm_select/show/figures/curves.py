@@ -4,14 +4,23 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from msvm_select.show.figures.scales import Scale, label, plain_logarithms, value_axis
-from msvm_select.show.figures.style import FAINT, GREY, colour_of, marker_of, short
+from msvm_select.show.charts.curves import Curve, Curves
+from msvm_select.show.charts.scale import Grid
+from msvm_select.show.figures.look import (
+    FAINT,
+    GREY,
+    Size,
+    colour_of,
+    label,
+    marker_of,
+    plain_logarithms,
+    short,
+    value_axis,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
-    from msvm_select.show.charts.curves import Curve, Curves
 
 WIDE = 8.6  # inches
 HIGH = {"rates": 2.9, "bounds": 2.9, "indices": 2.2}
@@ -23,7 +32,7 @@ TITLES = {
 }
 
 
-def curves(chart: Curves, size: tuple[float, float] | None = None) -> Figure:
+def curves(chart: Curves, size: Size | None = None) -> Figure:
     """A panel for each kind of criterion that there is, C across all of them."""
     from matplotlib.figure import Figure
 
@@ -33,16 +42,16 @@ def curves(chart: Curves, size: tuple[float, float] | None = None) -> Figure:
     panels = figure.subplots(
         len(kinds), 1, sharex=True, squeeze=False, height_ratios=heights
     )[:, 0]
-    scale = Scale(chart.Cs)
+    grid = Grid(chart.Cs)
     for kind, axes in zip(kinds, panels, strict=True):
-        _panel(axes, kind, chart, scale)
-    value_axis(panels[-1], scale, 0.6 * figure.get_figwidth())
+        _panel(axes, kind, chart, grid)
+    value_axis(panels[-1], grid, 0.6 * figure.get_figwidth())
     name = f"{short(chart.name)}: " if chart.name else ""
     figure.suptitle(f"{name}criteria along C, {chart.setting}", x=0.01, ha="left")
     return figure
 
 
-def _panel(axes: Axes, kind: str, chart: Curves, scale: Scale) -> None:
+def _panel(axes: Axes, kind: str, chart: Curves, grid: Grid) -> None:
     axes.set_ylabel(TITLES[kind])
     if kind != "rates":
         axes.set_yscale("log", nonpositive="mask")
@@ -51,9 +60,9 @@ def _panel(axes: Axes, kind: str, chart: Curves, scale: Scale) -> None:
         _vacuous(axes)
     known: list[Curve] = getattr(chart, kind)
     for index, curve in enumerate(known):
-        _draw(axes, curve, index, chart, scale)
-    _choice(axes, chart, scale)
-    _troubles(axes, chart, scale)
+        _draw(axes, curve, index, chart, grid)
+    _choice(axes, chart, grid)
+    _troubles(axes, chart, grid)
     if kind == "rates":
         axes.set_ylim(bottom=-0.02 * axes.get_ylim()[1])  # a marker at 0 is whole
     else:
@@ -63,27 +72,27 @@ def _panel(axes: Axes, kind: str, chart: Curves, scale: Scale) -> None:
     axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), alignment="left")
 
 
-def _draw(axes: Axes, curve: Curve, index: int, chart: Curves, scale: Scale) -> None:
+def _draw(axes: Axes, curve: Curve, index: int, chart: Curves, grid: Grid) -> None:
     """Steps for leave-one-out, points for what is shuffled, lines for the others."""
     look: dict[str, Any] = {"color": colour_of(index), "marker": marker_of(index)}
     if curve.column == "loo_rate":
-        _steps(axes, curve, chart, scale, look)
+        _steps(axes, curve, chart, grid, look)
     elif curve.column in POINTS:
         look |= {"linestyle": "none", "markersize": 5.5, "markerfacecolor": "white"}
-        axes.plot(scale.places, curve.values, label=curve.name, zorder=4, **look)
+        axes.plot(grid.places, curve.values, label=curve.name, zorder=4, **look)
     else:
-        _line(axes, curve, scale, {**look, "markersize": 4.0})
+        _line(axes, curve, grid, {**look, "markersize": 4.0})
 
 
 def _steps(
-    axes: Axes, curve: Curve, chart: Curves, scale: Scale, look: dict[str, Any]
+    axes: Axes, curve: Curve, chart: Curves, grid: Grid, look: dict[str, Any]
 ) -> None:
     """Exact at each C that was tried; the band is as wide as samples are ambiguous."""
-    edges = scale.edges
+    edges = grid.edges
     twice = [value for value in curve.values for _ in range(2)]
     corners = [edge for pair in zip(edges, edges[1:], strict=False) for edge in pair]
     axes.plot(corners, twice, color=look["color"], linewidth=2.0, zorder=3)
-    axes.plot(scale.places, curve.values, linestyle="none", markersize=4.5, **look)
+    axes.plot(grid.places, curve.values, linestyle="none", markersize=4.5, **look)
     axes.plot([], [], linewidth=2.0, markersize=4.5, label=curve.name, **look)
     if any(low < high for low, high in chart.band):
         low, high = (
@@ -95,9 +104,9 @@ def _steps(
         )  # fmt: skip
 
 
-def _line(axes: Axes, curve: Curve, scale: Scale, look: dict[str, Any]) -> None:
+def _line(axes: Axes, curve: Curve, grid: Grid, look: dict[str, Any]) -> None:
     """Solid where both ends count, dashed and hollow where the bound does not apply."""
-    x, y = scale.places, curve.values
+    x, y = grid.places, curve.values
     colour = look["color"]
     for a in range(len(x) - 1):
         solid = curve.counts[a] and curve.counts[a + 1]
@@ -117,17 +126,17 @@ def _vacuous(axes: Axes) -> None:
     axes.axhline(100.0, color="black", linewidth=0.8, label="100 %: vacuous above")
 
 
-def _choice(axes: Axes, chart: Curves, scale: Scale) -> None:
+def _choice(axes: Axes, chart: Curves, grid: Grid) -> None:
     if chart.chosen is None:
         return
-    at = scale.places[chart.Cs.index(chart.chosen)]
+    at = grid.places[chart.Cs.index(chart.chosen)]
     told = f"{chart.verdict}: C={label(chart.chosen)}"
     axes.axvline(at, color="black", linewidth=1.0, linestyle=":", zorder=1, label=told)
 
 
-def _troubles(axes: Axes, chart: Curves, scale: Scale) -> None:
+def _troubles(axes: Axes, chart: Curves, grid: Grid) -> None:
     """A cross at the foot for each C whose machine failed or did not converge."""
-    at = [scale.places[chart.Cs.index(C)] for C in chart.troubled]
+    at = [grid.places[chart.Cs.index(C)] for C in chart.troubled]
     if at:
         axes.plot(
             at, [0.03] * len(at), "x", color="black", markersize=6.0,

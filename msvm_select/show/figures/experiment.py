@@ -11,7 +11,7 @@ from msvm_select.experiment.best_linear import best_linear
 from msvm_select.experiment.exact_risk import PAIRS, Classifier
 from msvm_select.experiment.three_gaussians import TrainingSet
 from msvm_select.records import Floats
-from msvm_select.show.figures.files import picture
+from msvm_select.show.figures.look import picture
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -7,16 +7,22 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from msvm_select.records import Floats
-from msvm_select.show.figures.scales import Scale, value_axis
-from msvm_select.show.figures.style import GREY, colour_of, marker_of, short
-from msvm_select.show.figures.trained import QUANTITIES, Paths
+from msvm_select.show.charts.paths import QUANTITIES, Paths, matter
+from msvm_select.show.charts.scale import Grid
+from msvm_select.show.figures.look import (
+    GREY,
+    Size,
+    colour_of,
+    marker_of,
+    short,
+    value_axis,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 SIZE = (8.0, 4.6)  # inches
-NAMED = 10  # samples that are told by name
 LINES_APART, NAMES_APART = 0.06, 0.1  # of the height; what is farther is as good
 WIDER = 1.3  # names are wider than high, and so is the picture
 TITLES = {
@@ -26,17 +32,17 @@ TITLES = {
 }
 
 
-def paths(chart: Paths, size: tuple[float, float] | None = None) -> Figure:
+def paths(chart: Paths, size: Size | None = None) -> Figure:
     """A line a sample; those that matter in the colour of their class, by name."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=size or SIZE, layout="constrained")
     axes = figure.subplots()
-    scale = Scale(chart.Cs)
+    grid = Grid(chart.Cs)
     named = matter(chart)
-    _others(axes, chart, scale, set(named))
+    _others(axes, chart, grid, set(named))
     for i in named:
-        _line(axes, chart, scale, i)
+        _line(axes, chart, grid, i)
     for told, value in chart.guides.items():
         axes.axhline(value, color="black", linewidth=0.8, linestyle=":", zorder=1)
         axes.annotate(
@@ -44,34 +50,22 @@ def paths(chart: Paths, size: tuple[float, float] | None = None) -> Figure:
             xytext=(0, 1), textcoords="offset points", fontsize=7.5,
             path_effects=_halo(), zorder=5,
         )  # fmt: skip
-    value_axis(axes, scale, figure.get_figwidth() * 0.8)
+    value_axis(axes, grid, figure.get_figwidth() * 0.8)
     axes.set_ylabel(QUANTITIES[chart.of])
     axes.set_title(f"{short(chart.name)}: {TITLES[chart.of]}, {chart.setting}")
     axes.margins(y=0.05)
-    _names(axes, chart, scale, named)
+    _names(axes, chart, grid, named)
     _legend(axes, chart, named)
     return figure
 
 
-def matter(chart: Paths) -> list[int]:
-    """The lines to name: all of a few; else those that weigh, or move, the most.
-
-    For alpha those of the largest mean share of C, for outputs the least mean.
-    """
-    if len(chart.lines) <= NAMED:
-        return list(range(len(chart.lines)))
-    mean = chart.lines.mean(axis=1)
-    order = np.argsort(mean if chart.of == "outputs" else -mean, kind="stable")
-    return [int(i) for i in order[:NAMED]]
-
-
-def _others(axes: Axes, chart: Paths, scale: Scale, named: set[int]) -> None:
+def _others(axes: Axes, chart: Paths, grid: Grid, named: set[int]) -> None:
     from matplotlib.collections import LineCollection
 
     rest = [i for i in range(len(chart.lines)) if i not in named]
     if not rest:
         return
-    x = np.array(scale.places)
+    x = np.array(grid.places)
     segments = [np.column_stack([x, chart.lines[i]]) for i in rest]
     lines = LineCollection(segments, colors=GREY, linewidths=0.6, alpha=0.45)
     axes.add_collection(lines)
@@ -79,22 +73,22 @@ def _others(axes: Axes, chart: Paths, scale: Scale, named: set[int]) -> None:
     axes.plot([], [], color=GREY, linewidth=0.6, label=f"the other {len(rest)}")
 
 
-def _line(axes: Axes, chart: Paths, scale: Scale, i: int) -> None:
+def _line(axes: Axes, chart: Paths, grid: Grid, i: int) -> None:
     group = chart.groups[i]
-    few = max(1, len(scale.places) // 8)
+    few = max(1, len(grid.places) // 8)
     axes.plot(
-        scale.places, chart.lines[i], color=colour_of(group), marker=marker_of(group),
+        grid.places, chart.lines[i], color=colour_of(group), marker=marker_of(group),
         markersize=3.5, markevery=(i % few, few), linewidth=1.3, zorder=3,
     )  # fmt: skip
 
 
-def _names(axes: Axes, chart: Paths, scale: Scale, named: list[int]) -> None:
+def _names(axes: Axes, chart: Paths, grid: Grid, named: list[int]) -> None:
     """On the lines themselves, each where it is farthest from the others' names."""
     low, high = axes.get_ylim()
     heights = (chart.lines[named] - low) / (high - low)
     for i, j in zip(named, name_places(heights), strict=True):
         axes.text(
-            scale.places[j], chart.lines[i, j], short(chart.names[i], 16),
+            grid.places[j], chart.lines[i, j], short(chart.names[i], 16),
             ha="center", va="center", fontsize=8.0, color=colour_of(chart.groups[i]),
             path_effects=_halo(), zorder=6,
         )  # fmt: skip
@@ -137,7 +131,7 @@ def _legend(axes: Axes, chart: Paths, named: list[int]) -> None:
             name = short(chart.classes[k])
             axes.plot([], [], markersize=3.5, label=name, **look)
     if chart.open_Cs:
-        places = [Scale(chart.Cs).places[chart.Cs.index(C)] for C in chart.open_Cs]
+        places = [Grid(chart.Cs).places[chart.Cs.index(C)] for C in chart.open_Cs]
         axes.plot(
             places, [0.02] * len(places), "x", color="black", markersize=6.0,
             transform=axes.get_xaxis_transform(), label="did not converge",

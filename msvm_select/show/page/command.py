@@ -1,11 +1,13 @@
-"""Settings -> the one line that sweeps alike, quoted for a shell."""
+"""What it takes to make a page again: the command line and the file's hash."""
 
 from __future__ import annotations
 
+import hashlib
 import math
 import shlex
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
 from msvm_select.settings import PARAMETERS, Settings
@@ -25,6 +27,14 @@ def command_line(
     where = f"./{data}" if data.startswith("-") and data != "-" else data
     words = ["msvm-select", "sweep", where, *_options(reading)]
     return shlex.join([*words, *_options(_said(settings)), "--report", report])
+
+
+def file_digest(path: str) -> str | None:
+    """The SHA-256 of a file, as ``sha256sum`` prints it; None if it is no file."""
+    if not Path(path).is_file():
+        return None
+    with Path(path).open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def grid_text(values: tuple[float, ...]) -> str:

@@ -1,30 +1,24 @@
-"""Results -> each score along C: every kernel setting a thin line, one of them bold."""
+"""The curves of the page: each score along C, one kernel setting of them bold."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from msvm_select.results.labels import label_of
 from msvm_select.results.ranking import Results
-from msvm_select.row import Row, Setting
-from msvm_select.show.charts.heat import state_of
+from msvm_select.row import Row
+from msvm_select.show.charts.curves import Curve, by_setting, curve_of
+from msvm_select.show.charts.scale import Grid, Scale
 from msvm_select.show.page.markup import Html, el, joined
-from msvm_select.show.page.shading import Scale
-from msvm_select.show.page.values import (
-    brief,
-    compact,
-    scores,
-    text,
-)
+from msvm_select.show.page.words import brief, compact
 
 WIDTH, HEIGHT = 320, 178
 LEFT, RIGHT, TOP, BOTTOM = 46, 304, 14, 144
 TICKS = 5
 MOST = 7  # values of C below the axis
 WIDE = 100.0  # largest / smallest beyond which an axis is logarithmic
-SHOWN = ("ok", "ambiguous", "inapplicable")
 
 
 @dataclass(frozen=True)
@@ -44,7 +38,7 @@ class Axis:
         low, high = self.scale.low, self.scale.high
         if low == high:
             return [low]
-        if self.scale.logarithmic:
+        if self.scale.is_log:
             first, last = math.ceil(math.log10(low)), math.floor(math.log10(high))
             step = 1 + (last - first) // TICKS
             return [10.0**power for power in range(first, last + 1, step)]
@@ -53,65 +47,67 @@ class Axis:
         return [size * i for i in range(first, last + 1)]
 
 
+@dataclass(frozen=True)
+class Line:
+    """One kernel setting of a panel: its values of C and its curve over them."""
+
+    Cs: tuple[float, ...]
+    curve: Curve
+
+    @property
+    def points(self) -> list[tuple[float, float, bool]]:
+        """C, value and whether it counts; without value, NaN."""
+        return list(zip(self.Cs, self.curve.values, self.curve.counts, strict=True))
+
+
 def round_step(step: float) -> float:
     """The least of 1, 2, 5 times a power of ten that is no smaller."""
     power = 10.0 ** math.floor(math.log10(step))
     return next(n * power for n in (1.0, 2.0, 5.0, 10.0) if n * power >= step * 0.999)
 
 
-def settings_of(results: Results) -> dict[Setting, list[Row]]:
-    """The rows of each kernel setting, C ascending: the chosen one, then by rank."""
-    found: dict[Setting, list[Row]] = {}
-    chosen = results.chosen
-    if chosen is not None:
-        found[chosen.setting] = []
-    for row in results.rows:
-        found.setdefault(row.setting, []).append(row)
-    return {key: sorted(rows, key=lambda row: row.C) for key, rows in found.items()}
-
-
-def named(row: Row) -> str:
-    """A kernel setting in a list to choose from."""
-    return ", ".join([row.kernel, *(f"{p} = {text(row, p)}" for p in row.parameters)])
-
-
-def curves(results: Results, chosen: Row | None) -> Html:
+def curves(results: Results, columns: Iterable[str], chosen: Row | None) -> Html:
     """A small picture a score, over the same C."""
-    return joined(
-        [_dots(), *(_panel(results, column, chosen) for column in scores(results))]
-    )
+    return joined([_dots(), *(_panel(results, column, chosen) for column in columns)])
 
 
 def _panel(results: Results, column: str, chosen: Row | None) -> Html:
-    label = label_of(column)
-    groups = settings_of(results)
-    points = [row for rows in groups.values() for row in rows if _is_shown(row, column)]
-    if not points:
+    groups = list(by_setting(results).values())
+    lines = [Line(tuple(r.C for r in rows), curve_of(rows, column)) for rows in groups]
+    values = [v for line in lines for v in line.curve.values if math.isfinite(v)]
+    if not values:
         return joined([])
-    across = Axis(_C_scale(results), LEFT, RIGHT)
-    up = Axis(_score_scale(points, column), BOTTOM, TOP)
-    lines = [
+    Cs = tuple(sorted({row.C for row in results.rows}))
+    across, up = Axis(Grid(Cs).scale, LEFT, RIGHT), Axis(_upward(values), BOTTOM, TOP)
+    drawn = [
         el(
             "g",
-            el("path", d=_path(rows, column, across, up)),
-            _hollow(rows, column, across, up),
+            el("path", d=_path(line, across, up)),
+            _hollow(line, across, up),
             class_="line on" if i == 0 else "line",
             data_setting=i,
         )
-        for i, rows in enumerate(groups.values())
+        for i, line in enumerate(lines)
     ]
+    label = label_of(column)
     picture = el(
         "svg",
-        _grid(results, across, up),
-        *reversed(lines),
+        _grid(Cs, across, up),
+        *reversed(drawn),
         _ring(chosen, column, across, up),
         viewBox=f"0 0 {WIDTH} {HEIGHT}",
         class_="curve",
         role="img",
         aria_label=f"{label.titled} along C; the values are in the table",
     )
-    remark = " (logarithmic)" if up.scale.logarithmic else ""
+    remark = " (logarithmic)" if up.scale.is_log else ""
     return el("figure", el("figcaption", label.titled + remark), picture)
+
+
+def _upward(values: Sequence[float]) -> Scale:
+    """From 0, unless the values span so much that logarithms tell them better."""
+    found = Scale.over(values, WIDE)
+    return found if found.is_log else Scale(min(0.0, found.low), found.high or 1.0)
 
 
 def _dots() -> Html:
@@ -133,70 +129,42 @@ def _dots() -> Html:
 
 def _ring(chosen: Row | None, column: str, across: Axis, up: Axis) -> Html | None:
     """Around the value of the chosen cell."""
-    if chosen is None or not _is_shown(chosen, column):
+    if chosen is None or not math.isfinite(y := curve_of([chosen], column).values[0]):
         return None
-    y = up(label_of(column).factor * float(getattr(chosen, column)))
-    return el("circle", cx=across(chosen.C), cy=y, r=6, class_="ring")
+    return el("circle", cx=across(chosen.C), cy=up(y), r=6, class_="ring")
 
 
-def _hollow(rows: Sequence[Row], column: str, across: Axis, up: Axis) -> Html | None:
+def _hollow(line: Line, across: Axis, up: Axis) -> Html | None:
     """The values of bounds that do not apply, each by itself."""
-    factor = label_of(column).factor
     points = [
-        f"M{across(row.C):.1f} {up(factor * float(getattr(row, column))):.1f}h0"
-        for row in rows
-        if state_of(row, column) == "inapplicable"
+        f"M{across(C):.1f} {up(value):.1f}h0"
+        for C, value, counts in line.points
+        if math.isfinite(value) and not counts
     ]
     return el("path", d="".join(points), class_="hollow") if points else None
 
 
-def _is_shown(row: Row, column: str) -> bool:
-    return state_of(row, column) in SHOWN
-
-
-def _C_scale(results: Results) -> Scale:
-    values = [row.C for row in results.rows]
-    low, high = min(values), max(values)
-    return Scale(low, high, low > 0.0 and high >= 10.0 * low)
-
-
-def _score_scale(rows: Sequence[Row], column: str) -> Scale:
-    """From 0, unless the values span so much that their logarithm is told better."""
-    factor = label_of(column).factor
-    values = [factor * float(getattr(row, column)) for row in rows]
-    found = Scale.over(values, WIDE)
-    if found.logarithmic:
-        return found
-    return Scale(min(0.0, found.low), found.high or 1.0, False)
-
-
-def _path(rows: Sequence[Row], column: str, across: Axis, up: Axis) -> str:
+def _path(line: Line, across: Axis, up: Axis) -> str:
     """A line through the values; it breaks where there is none."""
-    factor = label_of(column).factor
     parts, pen = [], "M"
-    for row in rows:
-        if not _is_shown(row, column):
+    for C, value, _ in line.points:
+        if not math.isfinite(value):
             pen = "M"
             continue
-        y = up(factor * float(getattr(row, column)))
-        parts.append(f"{pen}{across(row.C):.1f} {y:.1f}{'h0' if pen == 'M' else ''}")
+        end = "h0" if pen == "M" else ""
+        parts.append(f"{pen}{across(C):.1f} {up(value):.1f}{end}")
         pen = "L"
     return "".join(parts)
 
 
-def _some(values: set[float]) -> list[float]:
-    """As many as can be written below an axis."""
-    return sorted(values)[:: 1 + (len(values) - 1) // MOST]
-
-
-def _grid(results: Results, across: Axis, up: Axis) -> Html:
+def _grid(Cs: Sequence[float], across: Axis, up: Axis) -> Html:
     """Thin rules with their values, and the names of the axes."""
     rules = []
     for value in up.ticks():
         y = up(value)
         rules.append(el("path", d=f"M{LEFT} {y:.1f}H{RIGHT}"))
         rules.append(el("text", compact(value, 4), x=LEFT - 6, y=y + 3.5, class_="up"))
-    for value in _some({row.C for row in results.rows}):
+    for value in Cs[:: 1 + (len(Cs) - 1) // MOST]:
         x = across(value)
         rules.append(el("path", d=f"M{x:.1f} {BOTTOM}v4"))
         rules.append(el("text", brief(value), x=x, y=BOTTOM + 16))

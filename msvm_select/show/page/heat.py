@@ -1,39 +1,37 @@
-"""Results -> a map of each kernel over C, to be painted with any of its scores.
+"""The heat maps of the page, to be painted with any of the scores.
 
-The drawing is the same for every score; a *painting* holds the class of style and the
-text of each cell, in the order of the rows, and is all that changes.
+The drawing is the same for every score. A *painting* holds the style and the text of
+each cell, in the order of the rows; the page's script swaps paintings.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from msvm_select.results.labels import Label, label_of
 from msvm_select.results.ranking import Results
-from msvm_select.row import PARAMETERS, Row
-from msvm_select.show.charts.heat import STATES, state_of
-from msvm_select.show.page.markup import Html, el, joined
-from msvm_select.show.page.shading import SHADES, Scale
-from msvm_select.show.page.values import (
-    brief,
-    compact,
-    scores,
-    setting_order,
-    text,
+from msvm_select.row import Row
+from msvm_select.show.charts.heat import (
+    STATES,
+    HeatCell,
+    HeatMap,
+    HeatPanel,
+    heat_map_of,
 )
+from msvm_select.show.charts.scale import SHADES, colour, hexadecimal, ink_on
+from msvm_select.show.page.markup import Html, el, joined
+from msvm_select.show.page.words import brief, compact
 
 WIDE, HIGH = 42, 26  # a cell, in pixels of a small screen
 FOOT = 34  # below the cells: the values of C, and its name
 ROOM = 5  # characters of a value
 DIGIT = 6.4  # pixels, about, of a character
-COUNTED = ("ok", "ambiguous")
 MARKS = {
-    "ambiguous": "{}*",
+    "ambiguous": "~{}",
     "inapplicable": "{}",
-    "not_converged": "~{}",
+    "not_converged": "!{}",
     "none": "\N{EN DASH}",
     "failed": "\N{MULTIPLICATION SIGN}",
 }
@@ -47,92 +45,93 @@ class Painting:
     column: str
 
     @cached_property
-    def label(self) -> Label:
-        """What the score is called."""
-        return label_of(self.column)
+    def chart(self) -> HeatMap:
+        """The map of every cell."""
+        return heat_map_of(self.results, self.column, most=None)
 
     @cached_property
-    def scale(self) -> Scale | None:
-        """Over the values that count; None where none does."""
-        rows = self.results.rows
-        held = [self._value(r) for r in rows if state_of(r, self.column) in COUNTED]
-        return Scale.over(held) if held else None
+    def places(self) -> dict[Row, int]:
+        """Where a row stands in the results, whatever rank another score gives it."""
+        return {_unranked(row): i for i, row in enumerate(self.results.rows)}
+
+    def place(self, row: Row | None) -> int | None:
+        """Where a row of the map stands in the results."""
+        return None if row is None else self.places.get(_unranked(row))
+
+    @cached_property
+    def cells(self) -> dict[int, HeatCell]:
+        """The cells by the place of their rows."""
+        found = ((self.place(cell.row), cell) for cell in self.chart.cells)
+        return {place: cell for place, cell in found if place is not None}
 
     def style(self, row: Row) -> str:
         """The shade of a value that counts, and its state where there is a mark."""
-        state = state_of(row, self.column)
-        if state not in COUNTED or self.scale is None:
-            return state
-        shade = f"s{self.scale.shade(self._value(row))}"
-        return shade if state == "ok" else f"{shade} {state}"
+        return self._style(self.cells[self.places[_unranked(row)]])
 
     def text(self, row: Row) -> str:
         """The value in few characters, with the mark of its state."""
-        value = getattr(row, self.column)
-        state = state_of(row, self.column)
-        form = MARKS.get(state, "{}") if value is not None else MARKS["none"]
-        if state == "failed":
-            form = MARKS["failed"]
-        return form.format("" if value is None else self.shown(float(value)))
-
-    def shown(self, value: float) -> str:
-        """A value in as many characters as a cell has room for."""
-        text = self.label.shown(value)
-        return text if len(text) <= ROOM else compact(self.label.factor * value, 2)
+        return self._text(self.cells[self.places[_unranked(row)]])
 
     def ends(self) -> tuple[str, str]:
         """The texts at the bright and at the dark end of the scale."""
-        if self.scale is None:
+        if (scale := self.chart.scale) is None:
             return "no value counts", ""
-        low, high = self.shown(self.scale.low), self.shown(self.scale.high)
+        low, high = self._shown(scale.low), self._shown(scale.high)
         return low, "" if low == high else high
-
-    def data(self) -> dict[str, Any]:
-        """All of it, for the page's script."""
-        rows = self.results.rows
-        return {
-            "legend": self.legend(),
-            "ends": self.ends(),
-            "styles": [self.style(row) for row in rows],
-            "texts": [self.text(row) for row in rows],
-            "first": self.first(),
-        }
-
-    def first(self) -> int | None:
-        """Which row is the best by this score."""
-        best = self.results.ranked(self.column).best
-        if best is None:
-            return None
-        places = enumerate(replace(row, rank=1) for row in self.results.rows)
-        return next((i for i, row in places if row == replace(best, rank=1)), None)
 
     def legend(self) -> str:
         """What the shades stand for."""
-        steps = self.scale is not None and self.scale.logarithmic
-        return f"{self.label.titled}{' (logarithmic)' if steps else ''}"
+        return f"{self.chart.label.titled}{' (logarithmic)' * self.chart.is_log}"
 
-    def _value(self, row: Row) -> float:
-        return float(getattr(row, self.column))
+    def data(self) -> dict[str, Any]:
+        """All of it, for the page's script."""
+        cells = [self.cells.get(i) for i in range(len(self.results.rows))]
+        return {
+            "legend": self.legend(),
+            "ends": self.ends(),
+            "styles": [self._style(cell) if cell else "" for cell in cells],
+            "texts": [self._text(cell) if cell else "" for cell in cells],
+            "first": self.place(self.chart.best),
+        }
+
+    def _style(self, cell: HeatCell) -> str:
+        level = self.chart.level(cell)
+        if level is None:
+            return cell.state
+        return f"s{level}" if cell.state == "ok" else f"s{level} {cell.state}"
+
+    def _text(self, cell: HeatCell) -> str:
+        if cell.value is None or cell.state in ("none", "failed"):
+            return MARKS["failed" if cell.state == "failed" else "none"]
+        return MARKS.get(cell.state, "{}").format(self._shown(float(cell.value)))
+
+    def _shown(self, value: float) -> str:
+        """A value in as many characters as a cell has room for."""
+        label = self.chart.label
+        text = label.shown(value)
+        return text if len(text) <= ROOM else compact(label.factor * value, 2)
 
 
-def paintings(results: Results) -> dict[str, dict[str, Any]]:
-    """By column, for every score that the rows have."""
-    return {column: Painting(results, column).data() for column in scores(results)}
+def heat_maps(painting: Painting, chosen: Row | None) -> Html:
+    """One map a panel, painted with its score."""
+    here = painting.place(chosen)
+    return joined(_figure(painting, panel, here) for panel in painting.chart.panels)
 
 
-def heat_maps(results: Results, chosen: Row | None) -> Html:
-    """One map a kernel, painted with the score that was ranked by."""
-    columns = scores(results)
-    painting = Painting(results, columns[0])
-    kernels = dict.fromkeys(row.kernel for row in results.rows)
-    return joined(_figure(painting, kernel, chosen) for kernel in kernels)
+def style() -> str:
+    """A rule of style for each shade: of its cells, and of the text on them."""
+    return "\n".join(
+        f".s{level} rect{{fill:{hexadecimal(colour(level))}}}"
+        f".s{level} text{{fill:{ink_on(colour(level))}}}"
+        for level in range(SHADES)
+    )
 
 
 def ramp() -> Html:
     """The shades in a row, the brightest first."""
     cells = (
-        el("g", el("rect", x=5 * i, y=0, width=5, height=12), class_=f"s{shade}")
-        for i, shade in enumerate(reversed(range(SHADES)))
+        el("g", el("rect", x=5 * level, y=0, width=5, height=12), class_=f"s{level}")
+        for level in range(SHADES)
     )
     width = 5 * SHADES
     hidden = {"aria_hidden": "true", "class_": "ramp"}
@@ -141,10 +140,9 @@ def ramp() -> Html:
     )
 
 
-def marks(results: Results) -> Html | None:
+def marks(paintings: Iterable[Painting]) -> Html | None:
     """What the marks mean that some cell has by some score."""
-    rows, columns = results.rows, scores(results)
-    found = {state_of(row, column) for row in rows for column in columns}
+    found = {state for painting in paintings for state in painting.chart.states}
     told = [state for state in STATES if state in found and state in MARKS]
     if not told:
         return None
@@ -155,40 +153,35 @@ def marks(results: Results) -> Html | None:
     return el("ul", *parts, class_="marks")
 
 
-def _figure(painting: Painting, kernel: str, chosen: Row | None) -> Html:
-    rows = [row for row in painting.results.rows if row.kernel == kernel]
-    used = [p for p in PARAMETERS if any(getattr(r, p) is not None for r in rows)]
-    varied = [p for p in used if len({getattr(r, p) for r in rows}) > 1] or used
-    fixed = [f"{p} = {text(rows[0], p)}" for p in used if p not in varied]
-    title = ", ".join([kernel, *fixed])
-    drawing = _drawing(painting, rows, varied, chosen)
-    caption = el("figcaption", el("b", title), f" {', '.join(varied)} over C")
-    box = el("div", drawing, class_="scroll", data_kernel=kernel)
-    return el("figure", caption if varied else el("figcaption", el("b", title)), box)
+def _unranked(row: Row) -> Row:
+    return replace(row, rank=None)
 
 
-def _drawing(
-    painting: Painting, rows: Sequence[Row], varied: Sequence[str], chosen: Row | None
-) -> Html:
-    """Smooth below, rough above; C to the right."""
-    Cs = sorted({row.C for row in rows})
-    lines: dict[tuple[float, ...], list[Row]] = {}
-    for row in sorted(rows, key=lambda row: (setting_order(row), row.C)):
-        lines.setdefault(setting_order(row), []).append(row)
-    names = [_name(line[0], varied) for line in lines.values()]
+def _figure(painting: Painting, panel: HeatPanel, chosen: int | None) -> Html:
+    up = f" {panel.name} over C" if panel.name else None
+    caption = el("figcaption", el("b", panel.title), up)
+    drawing = _drawing(painting, panel, chosen)
+    box = el("div", drawing, class_="scroll", data_kernel=panel.kernel)
+    return el("figure", caption, box)
+
+
+def _drawing(painting: Painting, panel: HeatPanel, chosen: int | None) -> Html:
+    """The smaller values below, C to the right."""
+    names = [brief(value) if panel.name else "" for value in panel.values]
     left = round(DIGIT * max(map(len, names))) + 8
-    body = [
-        _line(painting, line, name, Cs, left, HIGH * (len(lines) - 1 - i), chosen)
-        for i, (line, name) in enumerate(zip(lines.values(), names, strict=True))
+    top = len(names) - 1
+    lines = [
+        _line(painting, panel, i, names[i], left, HIGH * (top - i), chosen)
+        for i in reversed(range(len(names)))
     ]
-    width, height = left + WIDE * len(Cs) + 2, HIGH * len(lines) + FOOT
+    width, height = left + WIDE * len(panel.Cs) + 2, HIGH * len(names) + FOOT
     return el(
         "svg",
-        *reversed(body),
-        _foot(Cs, left, HIGH * len(lines)),
+        *lines,
+        _foot(panel, left, HIGH * len(names)),
         class_="heat",
         role="grid",
-        aria_label=f"{rows[0].kernel}: {painting.label.text} over C; the arrow keys "
+        aria_label=f"{panel.title}: {painting.chart.label.text} over C; the arrow keys "
         "go from cell to cell",
         viewBox=f"0 0 {width} {height}",
         style=f"--natural:{width}px",
@@ -197,52 +190,46 @@ def _drawing(
 
 def _line(
     painting: Painting,
-    line: Sequence[Row],
+    panel: HeatPanel,
+    i: int,
     name: str,
-    Cs: Sequence[float],
     left: int,
     y: int,
-    chosen: Row | None,
+    chosen: int | None,
 ) -> Html:
     """One kernel setting."""
-    middle = y + HIGH / 2 + 4
+    head = el(
+        "text", name, x=left - 6, y=y + HIGH / 2 + 4, class_="name", role="rowheader"
+    )
     cells = [
-        _cell(painting, row, left + WIDE * Cs.index(row.C), y, row is chosen)
-        for row in line
+        _cell(painting, cell, left + WIDE * j, y, chosen)
+        for j in range(len(panel.Cs))
+        if (cell := panel.cells.get((i, j))) is not None
     ]
-    head = el("text", name, x=left - 6, y=middle, class_="name", role="rowheader")
     return el("g", head, *cells, role="row")
 
 
-def _name(row: Row, parameters: Sequence[str]) -> str:
-    """The values of a kernel setting, to three digits."""
-    return ", ".join(brief(getattr(row, name)) for name in parameters)
-
-
-def _cell(painting: Painting, row: Row, x: int, y: int, chosen: bool) -> Html:
-    at = _position(painting.results.rows, row)
+def _cell(
+    painting: Painting, cell: HeatCell, x: int, y: int, chosen: int | None
+) -> Html:
+    at = painting.place(cell.row)
     return el(
         "g",
         el("rect", x=x + 1, y=y + 1, width=WIDE - 2, height=HIGH - 2),
-        el("text", painting.text(row), x=x + WIDE / 2, y=y + HIGH / 2 + 4),
-        class_=f"cell {painting.style(row)}",
+        el("text", painting.text(cell.row), x=x + WIDE / 2, y=y + HIGH / 2 + 4),
+        class_=f"cell {painting.style(cell.row)}",
         role="gridcell",
         tabindex=-1,
         data_row=at,
-        data_chosen=chosen,
+        data_chosen=at == chosen,
     )
 
 
-def _foot(Cs: Sequence[float], left: int, y: int) -> Html:
+def _foot(panel: HeatPanel, left: int, y: int) -> Html:
     """The values of C below their columns, and the name of the axis."""
     labels = [
         el("text", brief(C), x=left + WIDE * (i + 0.5), y=y + 14, role="columnheader")
-        for i, C in enumerate(Cs)
+        for i, C in enumerate(panel.Cs)
     ]
-    axis = el("text", "C", x=left + WIDE * len(Cs) / 2, y=y + 29, class_="axis")
+    axis = el("text", "C", x=left + WIDE * len(panel.Cs) / 2, y=y + 29, class_="axis")
     return el("g", el("g", *labels, role="row"), axis, class_="foot")
-
-
-def _position(rows: Sequence[Row], row: Row) -> int:
-    """Where a row stands: ranked rows are numbered from 1."""
-    return row.rank - 1 if row.rank is not None else rows.index(row)

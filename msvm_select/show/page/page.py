@@ -4,55 +4,218 @@ from __future__ import annotations
 
 import base64
 import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
 from importlib.resources import files
 from string import Template
 
-from msvm_select.show.page import heat, shading, tables
+from msvm_select.results.labels import label_of
+from msvm_select.results.ranking import Results
+from msvm_select.row import Row
+from msvm_select.show.answers.loo import LeftOutReport
+from msvm_select.show.charts.curves import by_setting
+from msvm_select.show.page import heat, tables, words
+from msvm_select.show.page.curves import curves
+from msvm_select.show.page.heat import Painting
 from msvm_select.show.page.markup import Html, el, joined, script_data, trusted
-from msvm_select.show.page.report import Report
-from msvm_select.show.page.sections import sections
-from msvm_select.show.page.values import filled_columns, first_columns
 
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{}'"
+ON_THE_MAPS = (
+    "Brighter is smaller, and better. A solid frame marks the chosen cell, a dashed "
+    "one the best by the score shown. Point at a cell, or move to it with the arrow "
+    "keys, to see its values."
+)
+ON_THE_CURVES = (
+    "Each line is a kernel setting; the ring marks the chosen cell. At a hollow dot "
+    "the bound does not apply; where a line breaks, there is no value."
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Report:
+    """All that the page tells.
+
+    ``judged`` is the best cell's leave-one-out, or ``why_not`` says why there is none;
+    ``command`` makes the page again; ``cells`` is the size of the whole grid, of which
+    an interrupted sweep has done a part; ``source`` tells where the data are.
+    """
+
+    results: Results
+    command: str = ""
+    judged: LeftOutReport | None = None
+    why_not: str = ""
+    source: str | None = None
+    digest: str | None = None
+    notes: tuple[str, ...] = ()
+    cells: int | None = None
+
+    @property
+    def chosen(self) -> Row | None:
+        """The cell that the page is about."""
+        return self.results.chosen
+
+    @property
+    def name(self) -> str:
+        """What the data are called."""
+        return str(self.results.data.get("name") or "Results")
+
+    @cached_property
+    def columns(self) -> list[str]:
+        """The columns with anything in them."""
+        return tables.filled_columns(self.results)
+
+    @cached_property
+    def paintings(self) -> dict[str, Painting]:
+        """By column, for every score that the rows have."""
+        return {c: Painting(self.results, c) for c in tables.scores(self.results)}
 
 
 def render(report: Report) -> str:
     """The whole page."""
-    columns = filled_columns(report.results)
-    found = dict(sections(report))
+    found = dict(_sections(report))
     script = _own("page.js")
     parts = {
         "policy": POLICY.format(_digest(script)),
         "title": joined([f"{report.name}: choice by {report.results.rank_by}"]),
-        "style": trusted(_own("page.css") + shading.style()),
-        "hidden": _hiding(columns, first_columns(report.results, columns)),
+        "style": trusted(_own("page.css") + heat.style()),
+        "hidden": _hiding(report),
         "name": joined([report.name]),
         "contents": joined(el("a", t, href=f"#{_anchor(t)}") for t in found),
         "sections": joined(_section(*section) for section in found.items()),
         "versions": _versions(report),
-        "data": _data(report, columns),
+        "data": _data(report),
         "script": trusted(script),
     }
     return Template(_own("page.html")).substitute(parts)
 
 
-def _data(report: Report, columns: list[str]) -> Html:
-    """What the script works on, once."""
-    data = {
-        "columns": columns,
-        "rows": tables.sortable(report.results, columns),
-        "paintings": heat.paintings(report.results),
-    }
-    return script_data(data, "data")
+def _sections(report: Report) -> Iterator[tuple[str, Html]]:
+    """Titles and contents, in the order of reading."""
+    results = report.results
+    yield "The answer", _answer(report)
+    if report.paintings:
+        yield "Over the grid", _over_the_grid(report)
+        if len({row.C for row in results.rows}) > 1:
+            yield "Along C", _along_C(report)
+    table = tables.cells(results, report.columns, report.chosen)
+    box = tables.scrolling(table, "Every cell", id="every")
+    yield "Every cell", joined([_controls(report), box])
+    if any(column in tables.OF_COLUMN for column in report.paintings):
+        yield "What the scores mean", tables.meanings(results, report.paintings)
+    yield "Data and settings", _origin(report)
+    if report.command:
+        yield "Reproduce this", _command(report.command)
 
 
-def _digest(script: str) -> str:
-    """By which the page's policy knows its only script."""
-    return base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+def _answer(report: Report) -> Html:
+    """The sentence, what stands against it, the confusion matrix, the training."""
+    results, chosen = report.results, report.chosen
+    notes = [*report.notes, *words.notes(results)]
+    warnings = el("ul", *(el("li", note) for note in notes), class_="notes")
+    parts = [
+        _interruption(report),
+        words.answer(results, chosen, report.judged),
+        warnings if notes else None,
+    ]
+    if chosen is None:
+        return joined(parts)
+    matrix = (
+        el("p", f"No confusion matrix: {report.why_not}", class_="why")
+        if report.judged is None
+        else tables.confusion(report.judged.confusion)
+    )
+    left = el("div", el("h3", "Which classes are confused"), matrix)
+    facts = tables.facts(words.diagnostics(chosen))
+    right = el("div", el("h3", "Training diagnostics"), facts)
+    exact = report.judged is not None or chosen.loo_errors is not None
+    reading = el("p", words.caveat(results), class_="aside") if exact else None
+    return joined([*parts, el("div", left, right, class_="beside"), reading])
 
 
-def _own(name: str) -> str:
-    return files("msvm_select.show.page").joinpath(name).read_text(encoding="utf-8")
+def _interruption(report: Report) -> Html | None:
+    done = len(report.results.rows)
+    if report.cells is None or report.cells == done:
+        return None
+    text = f"The sweep was interrupted: {done} of {report.cells} cells are done, and "
+    return el("p", text, "this page shows only those.", class_="why", role="note")
+
+
+def _over_the_grid(report: Report) -> Html:
+    painting = next(iter(report.paintings.values()))
+    bright, dark = painting.ends()
+    options = (el("option", label_of(c).text, value=c) for c in report.paintings)
+    choice = el("label", "Score ", el("select", *options, id="score"))
+    legend = el(
+        "p",
+        el("span", painting.legend(), id="legend"),
+        el("span", el("b", bright), heat.ramp(), el("b", dark), id="ends"),
+        class_="legend",
+    )
+    figures = el("div", heat.heat_maps(painting, report.chosen), class_="maps")
+    hint = el("p", ON_THE_MAPS, class_="aside")
+    controls = el("div", choice, legend, class_="controls")
+    return joined([controls, figures, heat.marks(report.paintings.values()), hint])
+
+
+def _along_C(report: Report) -> Html:
+    results = report.results
+    first = [rows[0] for rows in by_setting(results).values()]
+    names = [words.named(results, row, C=False) for row in first]
+    options = (el("option", name, value=i) for i, name in enumerate(names))
+    choice = el("label", "Bold line ", el("select", *options, id="setting"))
+    several = el("div", choice, class_="controls") if len(names) > 1 else None
+    drawn = curves(results, report.paintings, report.chosen)
+    panels = el("div", drawn, class_="panels")
+    return joined([several, panels, el("p", ON_THE_CURVES, class_="aside")])
+
+
+def _controls(report: Report) -> Html:
+    """To filter, and to choose columns."""
+    rows, columns = report.results.rows, report.columns
+    shown = tables.first_columns(report.results, columns)
+    kernels = list(dict.fromkeys(row.kernel for row in rows))
+    options = (el("option", name) for name in kernels)
+    every = el("option", "all", value="")
+    boxes = (
+        el(
+            "label",
+            el("input", type="checkbox", value=i, checked=column in shown),
+            f" {column}",
+        )
+        for i, column in enumerate(columns)
+    )
+    hint = f"such as C={words.text(rows[0], 'C')}"
+    found = el("input", id="filter", type="search", placeholder=hint, size=18)
+    kernel = el("select", every, *options, id="kernel")
+    return el(
+        "div",
+        el("label", "Filter ", found),
+        el("label", "Kernel ", kernel) if len(kernels) > 1 else None,
+        el("output", f"{len(rows)} cells", id="count", aria_live="polite"),
+        el(
+            "details",
+            el("summary", "Columns"),
+            el("fieldset", el("legend", "Columns to show"), *boxes, id="columns"),
+        ),
+        class_="controls",
+    )
+
+
+def _origin(report: Report) -> Html:
+    """The data beside the settings."""
+    results = report.results
+    data = tables.data_facts(results.data, report.source, report.digest)
+    return el("div", data, tables.settings_facts(results.settings), class_="beside")
+
+
+def _command(command: str) -> Html:
+    # a line may break between words only, not at their hyphens
+    parts = [p for w in command.split(" ") for p in (" ", el("span", w))][1:]
+    line = el("pre", el("code", *parts, id="command"), tabindex=0)
+    copy = el("button", "Copy", type="button", id="copy")
+    said = el("output", id="copied", aria_live="polite")
+    return joined([line, el("p", copy, " ", said)])
 
 
 def _section(title: str, content: Html) -> Html:
@@ -70,10 +233,30 @@ def _versions(report: Report) -> Html:
     return el("p", f"Made with {told}." if told else "Made with msvm-select.")
 
 
-def _hiding(columns: list[str], shown: list[str]) -> Html:
+def _hiding(report: Report) -> Html:
     """The rule of style that the script replaces when columns are chosen."""
-    hidden = [i + 1 for i, column in enumerate(columns) if column not in shown]
+    shown = tables.first_columns(report.results, report.columns)
+    hidden = [i + 1 for i, column in enumerate(report.columns) if column not in shown]
     if not hidden:
         return trusted("")
     places = ",".join(f"#cells tr>:nth-child({i})" for i in hidden)
     return trusted(f"{places}{{display:none}}")
+
+
+def _data(report: Report) -> Html:
+    """What the script works on, once."""
+    data = {
+        "columns": report.columns,
+        "rows": tables.sortable(report.results, report.columns),
+        "paintings": {name: p.data() for name, p in report.paintings.items()},
+    }
+    return script_data(data, "data")
+
+
+def _digest(script: str) -> str:
+    """By which the page's policy knows its only script."""
+    return base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+
+
+def _own(name: str) -> str:
+    return files("msvm_select.show.page").joinpath(name).read_text(encoding="utf-8")

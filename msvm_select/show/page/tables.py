@@ -1,4 +1,4 @@
-"""Results -> the tables of the page."""
+"""The tables of the page: cells, scores, confusion matrix, data and settings."""
 
 from __future__ import annotations
 
@@ -8,20 +8,66 @@ from typing import Any
 
 from msvm_select.criteria import CRITERIA
 from msvm_select.results.labels import label_of
-from msvm_select.results.ranking import APPLICABLE, Results
-from msvm_select.row import Row
-from msvm_select.show.answers.loo import UNDECIDED, LeftOutReport
-from msvm_select.show.charts.heat import state_of
+from msvm_select.results.ranking import (
+    APPLICABLE,
+    SCORES,
+    Results,
+    is_filled,
+    ranking_column,
+)
+from msvm_select.row import PARAMETERS, Row
+from msvm_select.show.charts.confusion import Confusion
+from msvm_select.show.charts.heat import COUNTED, state_of
+from msvm_select.show.page.command import grid_text
 from msvm_select.show.page.markup import Html, el
-from msvm_select.show.page.values import text
+from msvm_select.show.page.words import percent, text
 from msvm_select.show.plain import finite
 
 WORDS = ("kernel", "solver", "status", "status_reason", "loss")
+CERTIFICATE = ("n_sv", "gap", "b_unique")
 OF_COLUMN = {kind.column: kind for kind in CRITERIA.values()}
 WHERE_B_IS_UNIQUE = ("sv_rate", "compression_bound")
 OF_THE_RISK = ("guaranteed_risk", "compression_bound")  # say nothing from 1 on
 LONG = 14  # characters of a class that has room for them
 TINTS = (0.0, 0.05, 0.15, 0.30)  # shares of a class that goes wrong, from faint to full
+FEW = 12  # features that are named at once
+# Settings that only some criteria use, and the criteria that use them.
+USED_BY = {
+    "delta": ("guaranteed-risk", "compression"),
+    "maurey_c": ("guaranteed-risk",),
+    "union": ("guaranteed-risk",),
+    "dimension": ("guaranteed-risk", "vc"),
+    "seed": ("cv", "holdout"),
+}
+
+
+def filled_columns(results: Results) -> list[str]:
+    """The columns with anything in them: those of the first look, then the others."""
+    blank: tuple[object, ...] = (None, "")
+    return [
+        column
+        for column in dict.fromkeys((*_first_look(results), *results.columns))
+        if any(getattr(row, column) not in blank for row in results.rows)
+    ]
+
+
+def first_columns(results: Results, filled: Sequence[str]) -> list[str]:
+    """Those to show at first."""
+    wanted = _first_look(results)
+    return [column for column in filled if column in wanted]
+
+
+def scores(results: Results) -> list[str]:
+    """The columns worth a picture, the one that is ranked by first."""
+    by = ranking_column(results.rank_by)
+    wanted = (by, *SCORES, "train_errors", "n_sv")
+    pairs = {"loo_errors": "loo_rate", "n_sv": "sv_rate"}  # a count and its share
+    doubled = {n for n, rate in pairs.items() if is_filled(results.rows, rate)}
+    return [
+        column
+        for column in dict.fromkeys(wanted)
+        if is_filled(results.rows, column) and (column == by or column not in doubled)
+    ]
 
 
 def cells(results: Results, columns: Sequence[str], chosen: Row | None) -> Html:
@@ -46,39 +92,34 @@ def sortable(results: Results, columns: Sequence[str]) -> list[list[Any]]:
     return [[finite(row[column]) for column in columns] for row in rows]
 
 
-def confusion(report: LeftOutReport) -> Html:
+def confusion(chart: Confusion) -> Html:
     """True classes down, the classes predicted without the sample across."""
-    counts, classes = report.confusion, report.data.classes
-    across = len(classes) + int(counts[:, -1].any())
-    names = (*classes, UNDECIDED)[:across]
-    heads = [_class(name, "col") for name in (*names, "wrong")]
+    heads = [_class(name, "col") for name in (*chart.predicted, "wrong")]
     head = el("tr", el("th", "true class", scope="col"), *heads)
     body = []
-    for k, row in enumerate(counts.tolist()):
-        total, wrong = sum(row), sum(row) - row[k]
-        entries = (
-            _count(n, total, diagonal=k == l) for l, n in enumerate(row[:across])
-        )
+    for k, (name, counts) in enumerate(chart.lines):
+        total, wrong = sum(counts), sum(counts) - counts[k]
+        entries = (_count(n, total, diagonal=k == l) for l, n in enumerate(counts))
         share = el("td", f"{wrong} of {total}", class_="sum")
-        body.append(el("tr", _class(classes[k], "row"), *entries, share))
+        body.append(el("tr", _class(name, "row"), *entries, share))
     caption = el("caption", "Class predicted without the sample", class_="above")
     table = el("table", caption, el("thead", head), el("tbody", *body), id="confusion")
     return scrolling(table, "Confusion matrix")
 
 
 def meanings(results: Results, columns: Iterable[str]) -> Html:
-    """What each score is, when that is so and in how many cells it says something."""
-    heads = ("score", "kind", "what it is", "when it is that", "holds in")
+    """What each score is, when it holds, and in how many cells it does."""
+    heads = ("score", "kind", "what it is", "when it holds", "holds in")
     head = el("tr", *(el("th", name, scope="col") for name in heads))
     body = (_meaning(results, c) for c in columns if c in OF_COLUMN)
     table = el("table", el("thead", head), el("tbody", *body), class_="prose")
-    return scrolling(table, "What the scores are")
+    return scrolling(table, "What the scores mean")
 
 
 def holds(row: Row, column: str) -> bool:
     """Whether the score is what it claims to be in this cell, and says something."""
     value = getattr(row, column)
-    if state_of(row, column) not in ("ok", "ambiguous"):
+    if state_of(row, column) not in COUNTED:
         return False
     if column in WHERE_B_IS_UNIQUE and row.b_unique is False:
         return False
@@ -95,12 +136,60 @@ def facts(pairs: Mapping[str, str | None]) -> Html:
     return el("dl", *items, class_="facts")
 
 
+def data_facts(data: Mapping[str, Any], source: str | None, digest: str | None) -> Html:
+    """The data, and how many samples each class has."""
+    features = [str(name) for name in data.get("features", ())]
+    more = ["\N{HORIZONTAL ELLIPSIS}"] if features[FEW:] else []
+    some = ", ".join([*features[:FEW], *more])
+    n = _number(data, "n_features")
+    about = {
+        "file": source,
+        "SHA-256": digest,
+        "samples": _number(data, "n_samples"),
+        "classes": _number(data, "n_classes"),
+        "target": data.get("target"),
+        "features": f"{n}: {some}" if n and some else n,
+    }
+    counts: Mapping[str, int] = data.get("classes", {})
+    total = sum(counts.values()) or 1
+    items = (
+        el("li", el("b", name), f" {count} ", el("span", f"({percent(count / total)})"))
+        for name, count in counts.items()
+    )
+    classes = el("ul", *items, class_="classes")
+    return el("div", el("h3", "Data"), facts(about), classes)
+
+
+def settings_facts(settings: Mapping[str, Any]) -> Html | None:
+    """The settings that the sweep used."""
+    asked = {str(c).partition(":")[0] for c in settings.get("criteria", ())}
+    used = {
+        name: _setting(value)
+        for name, value in settings.items()
+        if not asked or name not in USED_BY or asked & {*USED_BY[name]}
+    }
+    return el("div", el("h3", "Settings"), facts(used)) if used else None
+
+
 def scrolling(table: Html, name: str, **attributes: str) -> Html:
     """A box of its own, which the keyboard can scroll."""
     return el(
         "div", table, class_="scroll", role="region", tabindex=0, aria_label=name,
         **attributes,
     )  # fmt: skip
+
+
+def _first_look(results: Results) -> tuple[str, ...]:
+    """The columns that matter most, in the order of reading."""
+    several = len({row.kernel for row in results.rows}) > 1
+    troubled = results.count("ok") < len(results.rows)
+    return (
+        *("rank", *(["kernel"] if several else []), *PARAMETERS, "C"),
+        ranking_column(results.rank_by),
+        *(["status"] if troubled else []),
+        *("train_errors", *SCORES, *CERTIFICATE),
+        *(["status_reason"] if troubled else []),
+    )
 
 
 def _heading(column: str) -> Html:
@@ -132,7 +221,7 @@ def _entry(row: Row, column: str) -> Html:
 
 
 def _class(name: str, scope: str) -> Html:
-    """A name that may be cut where it is long; it is then told on its own."""
+    """A name that may be cut where it is long; its title has all of it."""
     return el("th", name, scope=scope, title=name if len(name) > LONG else None)
 
 
@@ -158,3 +247,22 @@ def _meaning(results: Results, column: str) -> Html:
         el("td", kind.applies),
         el("td", f"{held} of {count} cells"),
     )
+
+
+def _number(data: Mapping[str, Any], name: str) -> str | None:
+    return str(data[name]) if name in data else None
+
+
+def _setting(value: object) -> str | None:
+    """A setting as it is typed; None where the kernel's own default counts."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, Mapping):
+        return "; ".join(f"{name} {_setting(part)}" for name, part in value.items())
+    if isinstance(value, tuple | list):
+        numbers = tuple(v for v in value if isinstance(v, float))
+        if value and len(numbers) == len(value):
+            text = grid_text(numbers)
+            return f"{text} ({len(value)} values)" if ":" in text else text
+        return ", ".join(map(str, value))
+    return None if value is None else str(value)

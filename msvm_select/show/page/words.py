@@ -1,8 +1,9 @@
-"""Results -> the sentences of the page."""
+"""Values and rows in words: the sentences of the page."""
 
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
 
 from msvm_select.phrases import counted
@@ -10,12 +11,50 @@ from msvm_select.results.edges import edge_notes
 from msvm_select.results.labels import label_of
 from msvm_select.results.ranking import Results, ranking_column
 from msvm_select.results.risk import risk_notes
-from msvm_select.row import Row
+from msvm_select.row import CELL, Row
 from msvm_select.show.answers.loo import LeftOutReport
+from msvm_select.show.charts.heat import described_row
 from msvm_select.show.page.markup import Html, el, joined
-from msvm_select.show.page.values import SPACE, described, percent, text
 
+NOTHING = "\N{EN DASH}"
+SPACE = "\N{NO-BREAK SPACE}"  # between what a line must not part
 MOST = 6  # reasons of failing that are told one by one
+
+
+def text(row: Row, column: str) -> str:
+    """One value, rounded; the file of results has all digits."""
+    value = getattr(row, column)
+    if value is None or value == "":
+        return NOTHING
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if not isinstance(value, float):
+        return str(value)
+    if column in ("gap", "kkt_violation", "seconds"):
+        return f"{value:.1g}"
+    return f"{value:.{6 if column in CELL else 4}g}"
+
+
+def compact(value: float, digits: int) -> str:
+    """A number in few characters: ``2.1e6``."""
+    return re.sub(r"e\+?(-?)0*", r"e\1", f"{value:.{digits}g}")
+
+
+def brief(value: float) -> str:
+    """A parameter beside an axis: three digits, if they fit in six characters."""
+    text = compact(value, 3)
+    return text if len(text) <= 6 else re.sub(r"e\+?(-?)0*", r"e\1", f"{value:.1e}")
+
+
+def percent(share: float) -> str:
+    """A share as a percentage, to a tenth; finer below that."""
+    value = 100.0 * share
+    return f"{value:.1g}{SPACE}%" if 0.0 < value < 0.1 else f"{value:.1f}{SPACE}%"
+
+
+def named(results: Results, row: Row, C: bool = True) -> str:
+    """The cell, or without C its kernel setting, in words."""
+    return described_row(row, bool(results.settings.get("sigma")), C)
 
 
 def answer(results: Results, chosen: Row | None, judged: LeftOutReport | None) -> Html:
@@ -25,7 +64,7 @@ def answer(results: Results, chosen: Row | None, judged: LeftOutReport | None) -
     if chosen is None:
         none = f"{tried}, none has a score by {results.rank_by} that counts."
         return el("p", none, class_="answer")
-    cell = el("strong", described(chosen))
+    cell = el("strong", named(results, chosen))
     standing = f" is {_standing(results, chosen)}. "
     sentence = joined([f"{tried}, ", cell, standing, _left_out(chosen, judged)])
     return el("p", sentence, class_="answer")
@@ -38,24 +77,24 @@ def standard_error(errors: int, m: int) -> float:
 
 
 def caveat(results: Results) -> str:
-    """How the figures of the answer are to be taken."""
+    """How to read the figures of the answer."""
     text = (
-        "The leave-one-out errors are exact: each sample is judged by the machine "
+        "The leave-one-out errors are exact: each sample is classified by the machine "
         "trained without it, at the same setting and with the features scaled as in "
-        "the whole. The standard error takes the samples for independent."
+        "the whole data set. The standard error assumes independent samples."
     )
     count = len(results.rows)
     if count == 1:
         return text
     return (
-        f"{text} The rate of the one that was chosen of {count} cells is somewhat too "
-        "good to be that of new samples, since the same samples have chosen it."
+        f"{text} For new samples, the error rate is likely to be somewhat higher, "
+        f"because the same samples chose this cell among {count}."
     )
 
 
-def certificate(row: Row) -> dict[str, str | None]:
-    """What vouches for the training of a cell."""
-    unique = {True: "unique", False: "not unique; their centre is taken", None: None}
+def diagnostics(row: Row) -> dict[str, str | None]:
+    """How well the training of a cell went."""
+    unique = {True: "unique", False: "not unique; the centre is used", None: None}
     m = row.n_samples
     return {
         "status": f"{row.status}: {row.status_reason}"
@@ -73,7 +112,7 @@ def certificate(row: Row) -> dict[str, str | None]:
 
 
 def notes(results: Results) -> list[str]:
-    """What is to be known before the answer is trusted."""
+    """What to know before trusting the answer."""
     found = [*_ties(results), *edge_notes(results)]
     found += [f"{note}." for note in risk_notes(results)]
     reasons = Counter(
@@ -84,7 +123,7 @@ def notes(results: Results) -> list[str]:
     told = list(reasons.items())[:MOST]
     found += [f"{counted(count, 'cell')} {reason}." for reason, count in told]
     if len(reasons) > MOST:
-        found.append("For the other cells, the column status_reason says why.")
+        found.append("For the other cells, see the column status_reason.")
     return [note.replace("..", ".") for note in found]
 
 
@@ -113,15 +152,14 @@ def _score(row: Row, column: str) -> str:
 def _left_out(row: Row, judged: LeftOutReport | None) -> str:
     errors = row.loo_errors if judged is None else judged.left_out.errors
     if errors is None:
-        return "Its leave-one-out error rate was not taken."
+        return "Its leave-one-out error rate was not computed."
     m = row.n_samples
     spread = f"{percent(errors / m)} \N{PLUS-MINUS SIGN} "
     spread += percent(standard_error(errors, m))
     verb = "is" if errors == 1 else "are"
     return (
         f"Each left out of the training in turn, {errors} of {m} samples {verb} "
-        f"classified wrongly: a leave-one-out error rate of {spread} (one standard "
-        "error)."
+        f"misclassified: a leave-one-out error rate of {spread} (one standard error)."
     )
 
 
@@ -130,6 +168,6 @@ def _ties(results: Results) -> list[str]:
     if choice is None or choice.tied < 2:
         return []
     return [
-        f"{choice.tied} cells tie for the best {ranking_column(results.rank_by)}; the "
-        "smallest C of them, then the smoothest kernel, comes first."
+        f"{choice.tied} cells tie for the best {ranking_column(results.rank_by)}. The "
+        "smallest C comes first, then the smoothest kernel."
     ]

@@ -25,6 +25,7 @@ from msvm_select.sweep.progress import (
 from msvm_select.train.along_C import make_solver
 from msvm_select.train.prepare import prepared
 
+NAMED = 10  # samples that are told by name
 QUANTITIES = {
     "alpha": "sum of the sample's alpha / C",
     "outputs": "output of the own class - largest of the others",
@@ -124,3 +125,15 @@ def _guides(of: str, settings: Settings) -> dict[str, float]:
     if of == "alpha" and settings.loss == "l1":
         return {"one alpha at C": 1.0}
     return {}
+
+
+def matter(chart: Paths) -> list[int]:
+    """The lines to name: all of a few; else those that weigh, or move, the most.
+
+    For alpha those of the largest mean share of C, for outputs the least mean.
+    """
+    if len(chart.lines) <= NAMED:
+        return list(range(len(chart.lines)))
+    mean = chart.lines.mean(axis=1)
+    order = np.argsort(mean if chart.of == "outputs" else -mean, kind="stable")
+    return [int(i) for i in order[:NAMED]]

@@ -48,7 +48,7 @@ DOORS = {
     "osqp": ("solvers/osqp.py",),
     "qpsolvers": ("solvers/qp.py", "criteria/"),
     "sklearn": ("estimator.py",),
-    "matplotlib": ("show/figures/", "cli/pictures.py"),
+    "matplotlib": ("show/figures/",),
 }
 
 

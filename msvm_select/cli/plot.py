@@ -10,21 +10,19 @@ from click.core import ParameterSource
 from msvm_select.cli.data_options import data_options
 from msvm_select.cli.headings import Command
 from msvm_select.cli.options import QUIET, settings_options
-from msvm_select.cli.pictures import DRAWINGS, PATH_C, POINT, figure_size
+from msvm_select.errors import SettingsError
 
 MODES = ("curves", "boundary", "paths", "ascii")
+RESULTS = ("RESULTS",), "a file that sweep -o wrote"
 FILES = {
-    "map": ("RESULTS",),
-    "ascii": ("RESULTS",),
-    "curves": ("RESULTS",),
-    "boundary": ("MODEL", "DATA"),
-    "paths": ("DATA",),
+    "map": RESULTS,
+    "ascii": RESULTS,
+    "curves": RESULTS,
+    "boundary": (("MODEL", "DATA"), "a file that fit wrote, and samples"),
+    "paths": (("DATA",), "samples"),
 }
-MADE_BY = {
-    ("RESULTS",): "a file that sweep -o wrote",
-    ("MODEL", "DATA"): "a file that fit wrote, and samples",
-    ("DATA",): "samples",
-}
+POINT = ("kernel", "gamma", "sigma", "degree", "coef0")
+PATH_C = "2^-6:2^10:17"
 DRAWN = ("output", "quiet", "dpi", "size", "debug")
 HELP = {
     "C": f"For --paths. Default: {PATH_C}.",
@@ -94,14 +92,34 @@ def command(files: tuple[str, ...], **options: Any) -> None:
     need a model of two features, as `fit` writes it; support vectors are ringed, errors
     crossed. RESULTS may be `-`, for stdin.
     """
+    from msvm_select.cli.pictures import draw, print_map
+
     mode = _mode(options)
     _check(mode, files, options)
-    DRAWINGS[mode](files, options)
+    size = figure_size(options["size"])
+    if mode == "ascii":
+        print_map(files[0], options["by"])
+    else:
+        _check_output(options["output"])
+        draw(mode, files, size, options)
+
+
+def figure_size(text: str | None) -> tuple[float, float] | None:
+    """``W,H`` in inches."""
+    if text is None:
+        return None
+    try:
+        width, height = (float(part) for part in text.replace("x", ",").split(","))
+    except ValueError:
+        width = height = 0.0
+    if not (1.0 <= width <= 60.0 and 1.0 <= height <= 60.0):
+        raise SettingsError(
+            f"--size {text!r} is no width and height of 1 to 60 inches, as in 8,5."
+        )
+    return width, height
 
 
 def _mode(options: dict[str, Any]) -> str:
-    from msvm_select.errors import SettingsError
-
     asked = [name for name in MODES if options[name]]
     if len(asked) > 1:
         raise SettingsError(
@@ -111,14 +129,12 @@ def _mode(options: dict[str, Any]) -> str:
 
 
 def _check(mode: str, files: tuple[str, ...], options: dict[str, Any]) -> None:
-    """As many files as it takes, no option that says nothing here, a place to write."""
-    from msvm_select.errors import SettingsError
-
-    wanted = FILES[mode]
+    """Refuse too few or too many files, and options that this picture does not use."""
+    wanted, made_by = FILES[mode]
     asked = "plot" if mode == "map" else f"plot --{mode}"
     if len(files) != len(wanted):
         raise SettingsError(
-            f"{asked} takes {' and '.join(wanted)} ({MADE_BY[wanted]}); "
+            f"{asked} takes {' and '.join(wanted)} ({made_by}); "
             f"there {'is' if len(files) == 1 else 'are'} {len(files) or 'none'}."
         )
     context = click.get_current_context()
@@ -129,9 +145,6 @@ def _check(mode: str, files: tuple[str, ...], options: dict[str, Any]) -> None:
             takers = [f"--{other}" for other in MODES if name in _used(other)]
             whose = f", but for {' and '.join(takers)}" if takers else ""
             raise SettingsError(f"{param.opts[0]} is not for {asked}{whose}.")
-    figure_size(options["size"])
-    if mode != "ascii":
-        _check_output(options["output"])
 
 
 def _used(mode: str) -> tuple[str, ...]:
@@ -149,7 +162,6 @@ def _used(mode: str) -> tuple[str, ...]:
 
 
 def _check_output(output: str | None) -> None:
-    from msvm_select.errors import SettingsError
     from msvm_select.show.figures.look import check_figure
     from msvm_select.show.formats import check_writable
 

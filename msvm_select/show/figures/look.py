@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 Size = tuple[float, float]  # inches
+Draw = Callable[[Size | None], "Figure"]
 FORMATS = (".png", ".svg", ".pdf")
 DOTS = 150  # an inch
 # Leaves out what a file would say of the day that it was written.

@@ -223,6 +223,18 @@ def test_settings_that_no_criterion_uses_are_not_told(
     assert {"kernel", "C", "scale"} <= names
 
 
+def test_reasons_that_differ_in_a_number_are_told_once() -> None:
+    """With their count and the first of them."""
+    why = "the Gram matrix is indefinite (smallest eigenvalue {})"
+    rows = [
+        Row(kernel="sigmoid", C=C, status="failed", status_reason=why.format(-C / 8))
+        for C in (1.0, 2.0, 4.0)
+    ]
+    notes = Page(render(Report(Results(rank(rows, "loo"), "loo")))).texts["li"]
+    (told,) = [note for note in notes if "failed" in note and "cells" in note]
+    assert told == f"3 cells failed; the first: {why.format(-0.125)}."
+
+
 def test_a_sweep_without_an_answer_has_a_page() -> None:
     """Every cell failed: it says so, and shows no certificate."""
     settings = settings_from({"kernel": "sigmoid", "C": "1,2", "gamma": 9})

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import re
-from collections import Counter
 
 from msvm_select.phrases import counted
 from msvm_select.results.edges import edge_notes
@@ -19,6 +18,7 @@ from msvm_select.show.page.markup import Html, el, joined
 NOTHING = "\N{EN DASH}"
 SPACE = "\N{NO-BREAK SPACE}"  # between what a line must not part
 MOST = 6  # reasons of failing that are told one by one
+NUMBER = re.compile(r"-?[\d.]+(e[+-]?\d+)?")
 
 
 def text(row: Row, column: str) -> str:
@@ -115,16 +115,26 @@ def notes(results: Results) -> list[str]:
     """What to know before trusting the answer."""
     found = [*_ties(results), *edge_notes(results)]
     found += [f"{note}." for note in risk_notes(results)]
-    reasons = Counter(
-        f"{row.status.replace('_', ' ')}: {row.status_reason}"
-        for row in results.rows
-        if row.status != "ok"
-    )
-    told = list(reasons.items())[:MOST]
-    found += [f"{counted(count, 'cell')} {reason}." for reason, count in told]
-    if len(reasons) > MOST:
+    troubles = _troubles(results)
+    found += troubles[:MOST]
+    if len(troubles) > MOST:
         found.append("For the other cells, see the column status_reason.")
     return [note.replace("..", ".") for note in found]
+
+
+def _troubles(results: Results) -> list[str]:
+    """Why cells failed or did not converge, once for reasons that differ in numbers."""
+    alike: dict[str, list[str]] = {}
+    for row in results.rows:
+        if row.status != "ok":
+            kind = f"{row.status} {NUMBER.sub('', row.status_reason)}"
+            alike.setdefault(kind, []).append(row.status_reason)
+    told = []
+    for kind, reasons in alike.items():
+        status = kind.split()[0].replace("_", " ")
+        first = ":" if len(set(reasons)) == 1 else "; the first:"
+        told.append(f"{counted(len(reasons), 'cell')} {status}{first} {reasons[0]}.")
+    return told
 
 
 def _standing(results: Results, chosen: Row) -> str:

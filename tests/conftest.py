@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from msvm_select.kernels import Kernel
+from msvm_select.kernels.base import Kernel
 from msvm_select.records import Dual, Floats, Ints, Scaling
 
 DATA = Path(__file__).parent.parent / "data"

@@ -9,7 +9,7 @@ from pathlib import Path
 PACKAGE = Path(__file__).parent.parent / "msvm_select"
 PLUG_INS = ("kernels", "machines", "solvers", "criteria")
 BELOW = (
-    *("errors", "phrases", "memory", "lapack", "handover", "row", "records"),
+    *("errors", "phrases", "names", "memory", "lapack", "handover", "row", "records"),
     *("left_out", "flow", "bias", "solution", "geometry"),
 )
 ORDER = (
@@ -32,12 +32,18 @@ PENDING = {
     ("results/against.py", "msvm_select.show.plain"),
     ("results/moves.py", "msvm_select.show.plain"),
     ("results/reread.py", "msvm_select.show.formats"),
-    ("settings/checks.py", "msvm_select.show.formats"),
     ("sweep/journal.py", "msvm_select.show.formats"),
     ("sweep/plan.py", "msvm_select.show.plain"),
     ("train/along_C.py", "msvm_select.sweep.progress"),
     ("train/along_C.py", "msvm_select.sweep.scoring"),
     ("train/prepare.py", "msvm_select.sweep.progress"),
+}
+# The registry's types; the classes themselves are imported when they are asked for.
+TYPES_ONLY = {
+    ("names.py", "msvm_select.criteria.base"),
+    ("names.py", "msvm_select.kernels.base"),
+    ("names.py", "msvm_select.machines.base"),
+    ("names.py", "msvm_select.solvers.base"),
 }
 DOORS = {
     "click": ("cli/",),
@@ -79,7 +85,7 @@ def test_arrows_point_one_way() -> None:
     breaches = [
         (where, name)
         for where, name in _imports()
-        if name.startswith("msvm_select.")
+        if name.startswith("msvm_select.") and (where, name) not in TYPES_ONLY
         if (at := where.split("/")[0].removesuffix(".py")) != name.split(".")[1]
         if ORDER.index(name.split(".")[1]) >= ORDER.index(at)
     ]

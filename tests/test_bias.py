@@ -9,7 +9,8 @@ import pytest
 from scipy.optimize import linprog
 
 from msvm_select.bias import arc_gains, centre, largest_mean_cycle
-from msvm_select.kernels import Linear, Rbf
+from msvm_select.kernels.linear import Linear
+from msvm_select.kernels.rbf import Rbf
 from msvm_select.solution import Solution
 from msvm_select.solvers.qp import Qp
 from tests.conftest import PROBLEMS, Problem

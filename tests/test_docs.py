@@ -15,8 +15,8 @@ import pytest
 from click.testing import CliRunner
 
 from msvm_select.cli import EXIT_CODES, cli
+from msvm_select.names import FORMATS
 from msvm_select.row import COLUMNS, EXTRA, Row
-from msvm_select.show.formats import FORMATS
 from tests.write_docs import (
     COMMANDS,
     HOUSE,

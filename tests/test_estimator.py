@@ -20,7 +20,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from msvm_select import fit, load_csv
 from msvm_select.estimator import MSVMClassifier
-from msvm_select.solvers import SOLVERS
+from msvm_select.names import SOLVERS
 from tests.conftest import DATA, PROBLEMS
 from tests.model.test_model import Idle
 

@@ -17,9 +17,9 @@ from click.testing import CliRunner
 from scipy.spatial.distance import cdist
 
 from msvm_select.cli import EXIT_CODES, cli
-from msvm_select.criteria import CRITERIA
-from msvm_select.kernels import KERNELS, Kernel, is_indefinite, smallest_eigenvalue
-from msvm_select.solvers import SOLVERS
+from msvm_select.kernels.base import Kernel
+from msvm_select.kernels.mercer import is_indefinite, smallest_eigenvalue
+from msvm_select.names import CRITERIA, KERNELS, SOLVERS
 from tests.conftest import PROBLEMS
 from tests.write_docs import furnish
 

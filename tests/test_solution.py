@@ -7,7 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from msvm_select.kernels import Linear, Rbf
+from msvm_select.kernels.linear import Linear
+from msvm_select.kernels.rbf import Rbf
 from msvm_select.records import Dual, Gram
 from msvm_select.solution import Solution
 from msvm_select.solvers.qp import Qp

@@ -81,7 +81,7 @@ def command(data: str, output: str | None, quiet: bool, **options: Any) -> None:
 
 def with_the_truth(asked: Mapping[str, Any]) -> tuple[str, ...]:
     """Exact leave-one-out first; without --criteria, all that the loss allows."""
-    from msvm_select.criteria import CRITERIA
+    from msvm_select.names import CRITERIA
 
     loss = asked.get("loss", "l1")
     every = [name for name, kind in CRITERIA.items() if loss in kind.losses]

@@ -19,17 +19,16 @@ from typing import Any
 import click
 from click.shell_completion import CompletionItem
 
-KERNELS = ("linear", "polynomial", "rbf", "sigmoid", "precomputed")
-SOLVERS = ("exact", "smo", "osqp", "qp")
-CRITERIA = (
-    *("loo", "train-errors", "sv-rate", "radius-margin", "radius-margin-count"),
-    *("span", "radius-margin-l1", "guaranteed-risk", "compression", "vc"),
-    *("cv", "holdout"),
+from msvm_select.names import (
+    CRITERIA,
+    FORMATS,
+    KERNELS,
+    MACHINES,
+    RULES,
+    SCALINGS,
+    SOLVERS,
 )
-LOSSES = ("l1", "l2")
-SCALINGS = ("standard", "minmax", "none")
-RULES = ("best", "1se", "simplest")
-FORMATS = ("table", "csv", "tsv", "json", "ndjson", "markdown")
+
 DELIMITERS = {"tab": "\t", "semicolon": ";", "comma": ","}
 MOST_READ = 1 << 16  # characters of a file; a longer first line is cut
 
@@ -167,7 +166,7 @@ COMPLETERS: dict[str, Completer] = {
     "criteria": _list_of(CRITERIA),
     "rank_by": _rank_by,
     "by": _by,
-    "loss": _one_of(LOSSES),
+    "loss": _one_of(MACHINES),
     "scale": _one_of(SCALINGS),
     "select": _one_of(RULES),
     "format": _one_of(FORMATS),

@@ -20,29 +20,33 @@ Facts = dict[str, Any]
 
 
 def _kernels() -> dict[str, Facts]:
-    from msvm_select.kernels import KERNELS
+    from msvm_select.names import KERNELS
 
     return {
-        name: {"summary": kind.summary, "parameters": [f.name for f in fields(kind)]}
+        name: {
+            "summary": KERNELS.summary(name),
+            "parameters": [f.name for f in fields(kind)],
+        }
         for name, kind in KERNELS.items()
     }
 
 
 def _solvers() -> dict[str, Facts]:
-    from msvm_select.solvers import SOLVERS
+    from msvm_select.names import SOLVERS
 
     return {
-        name: {"summary": kind.summary, "default_gap": kind.default_gap}
+        name: {"summary": SOLVERS.summary(name), "default_gap": kind.default_gap}
         for name, kind in SOLVERS.items()
     }
 
 
 def _criteria() -> dict[str, Facts]:
-    from msvm_select.criteria import CRITERIA
+    from msvm_select.names import CRITERIA
 
-    told = ("summary", "column", "kind", "applies", "cost")
+    told = ("column", "kind", "applies", "cost")
     return {
         name: {
+            "summary": CRITERIA.summary(name),
             **{fact: getattr(kind, fact) for fact in told},
             "losses": list(kind.losses),
         }
@@ -51,14 +55,14 @@ def _criteria() -> dict[str, Facts]:
 
 
 def _formats() -> dict[str, Facts]:
-    from msvm_select.show.formats import EXTENSIONS, SUMMARIES
+    from msvm_select.names import ENDINGS, FORMATS
 
     return {
         name: {
             "summary": summary,
-            "endings": [end for end, format in EXTENSIONS.items() if format == name],
+            "endings": [end for end, format in ENDINGS.items() if format == name],
         }
-        for name, summary in SUMMARIES.items()
+        for name, summary in FORMATS.items()
     }
 
 

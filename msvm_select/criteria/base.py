@@ -114,7 +114,6 @@ class Criterion(ABC):
 
     name: ClassVar[str]
     column: ClassVar[str]
-    summary: ClassVar[str]
     kind: ClassVar[str]
     applies: ClassVar[str]
     cost: ClassVar[str]

@@ -39,7 +39,6 @@ class Compression(Criterion):
 
     name: ClassVar[str] = "compression"
     column: ClassVar[str] = "compression_bound"
-    summary: ClassVar[str] = "bounds the risk by the number of support vectors"
     kind: ClassVar[str] = "bound"
     applies: ClassVar[str] = "of the risk, at any C, where b is unique"
     cost: ClassVar[str] = "nothing"

@@ -21,7 +21,6 @@ class CrossValidation(Criterion):
 
     name: ClassVar[str] = "cv"
     column: ClassVar[str] = "cv_error"
-    summary: ClassVar[str] = "cv:K, the error of K-fold cross-validation"
     kind: ClassVar[str] = "estimate"
     applies: ClassVar[str] = "always; other folds give another value"
     cost: ClassVar[str] = "K times the training"

@@ -100,7 +100,6 @@ class GuaranteedRisk(Criterion):
 
     name: ClassVar[str] = "guaranteed-risk"
     column: ClassVar[str] = "guaranteed_risk"
-    summary: ClassVar[str] = "margin risk + covering numbers, least over the margin"
     kind: ClassVar[str] = "index"
     applies: ClassVar[str] = "at any C; a bound of the risk with --union"
     cost: ClassVar[str] = "next to nothing"

@@ -21,7 +21,6 @@ class Holdout(Criterion):
 
     name: ClassVar[str] = "holdout"
     column: ClassVar[str] = "holdout_error"
-    summary: ClassVar[str] = "holdout:SHARE, the error on a share held out"
     kind: ClassVar[str] = "estimate"
     applies: ClassVar[str] = "always; another share gives another value"
     cost: ClassVar[str] = "once the training"

@@ -35,7 +35,6 @@ class LeaveOneOut(Criterion):
 
     name: ClassVar[str] = "loo"
     column: ClassVar[str] = "loo_rate"
-    summary: ClassVar[str] = "leave-one-out error rate (default)"
     kind: ClassVar[str] = "exact"
     applies: ClassVar[str] = "at every optimum"
     cost: ClassVar[str] = "mostly less than the training"

@@ -188,7 +188,6 @@ class RadiusMarginBound(Criterion):
 
     name: ClassVar[str] = "radius-margin"
     column: ClassVar[str] = "radius_margin"
-    summary: ClassVar[str] = "K D^2 sum alpha, above the errors of leave-one-out"
     kind: ClassVar[str] = "bound"
     applies: ClassVar[str] = "hard margin (every alpha < C), b unique; with l2 always"
     cost: ClassVar[str] = "two balls, the larger once a kernel setting"

@@ -190,7 +190,6 @@ class RadiusMarginCount(Criterion):
 
     name: ClassVar[str] = "radius-margin-count"
     column: ClassVar[str] = "radius_margin_count"
-    summary: ClassVar[str] = "B*, the tightest proven bound on leave-one-out errors"
     kind: ClassVar[str] = "bound"
     applies: ClassVar[str] = "hard margin (every alpha < C); with l2 always"
     cost: ClassVar[str] = "small quadratic programs for each support vector"

@@ -20,7 +20,6 @@ class RadiusMarginL1(Criterion):
 
     name: ClassVar[str] = "radius-margin-l1"
     column: ClassVar[str] = "radius_margin_l1"
-    summary: ClassVar[str] = "softened radius-margin of Chung et al., loss l1 only"
     kind: ClassVar[str] = "index"
     applies: ClassVar[str] = "with the loss l1"
     cost: ClassVar[str] = "one ball a kernel setting"

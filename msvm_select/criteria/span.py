@@ -40,7 +40,6 @@ class Span(Criterion):
 
     name: ClassVar[str] = "span"
     column: ClassVar[str] = "span_rate"
-    summary: ClassVar[str] = "leave-one-out as predicted by the active set, unchecked"
     kind: ClassVar[str] = "estimate"
     applies: ClassVar[str] = "exact where no variable changes sides"
     cost: ClassVar[str] = "one factorization"

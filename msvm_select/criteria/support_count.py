@@ -16,7 +16,6 @@ class SupportCount(Criterion):
 
     name: ClassVar[str] = "sv-rate"
     column: ClassVar[str] = "sv_rate"
-    summary: ClassVar[str] = "share of support vectors, bounds the leave-one-out rate"
     kind: ClassVar[str] = "bound"
     applies: ClassVar[str] = "of loo_rate, where b is unique"
     cost: ClassVar[str] = "nothing"

@@ -12,7 +12,6 @@ class TrainErrors(Criterion):
 
     name: ClassVar[str] = "train-errors"
     column: ClassVar[str] = "train_errors"
-    summary: ClassVar[str] = "training samples that the machine gets wrong"
     kind: ClassVar[str] = "index"
     applies: ClassVar[str] = "always; too low, the more so the larger C"
     cost: ClassVar[str] = "nothing"

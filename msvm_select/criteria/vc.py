@@ -67,7 +67,6 @@ class VcDimension(Criterion):
 
     name: ClassVar[str] = "vc"
     column: ClassVar[str] = "vc_dimension"
-    summary: ClassVar[str] = "VC dimension by radius and margin"
     kind: ClassVar[str] = "index"
     applies: ClassVar[str] = "for separable data; of the risk a bound if Q = 2"
     cost: ClassVar[str] = "one ball a kernel setting"

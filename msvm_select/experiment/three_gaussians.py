@@ -19,7 +19,7 @@ from msvm_select.criteria.guaranteed_risk import GuaranteedRiskTerms, guaranteed
 from msvm_select.experiment.best_linear import best_linear
 from msvm_select.experiment.exact_risk import Classifier, risk
 from msvm_select.generate import three_gaussians
-from msvm_select.kernels import Linear
+from msvm_select.kernels.linear import Linear
 from msvm_select.machines.weston_watkins import WestonWatkins
 from msvm_select.records import Dataset, Scaling
 from msvm_select.row import Row

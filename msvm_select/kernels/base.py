@@ -24,7 +24,6 @@ class Kernel(ABC):
     """
 
     name: ClassVar[str]
-    summary: ClassVar[str]
     is_vector_kernel: ClassVar[bool] = True
     positive: ClassVar[frozenset[str]] = frozenset()
 

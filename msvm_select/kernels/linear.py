@@ -16,7 +16,6 @@ class Linear(Kernel):
     """k(x, z) = <x, z>."""
 
     name: ClassVar[str] = "linear"
-    summary: ClassVar[str] = "x.z"
 
     @property
     def roughness(self) -> tuple[float, ...]:

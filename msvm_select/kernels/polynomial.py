@@ -21,7 +21,6 @@ class Polynomial(Kernel):
     coef0: float = 1.0
 
     name: ClassVar[str] = "polynomial"
-    summary: ClassVar[str] = "(gamma x.z + coef0)^degree"
     positive: ClassVar[frozenset[str]] = frozenset({"gamma", "degree"})
 
     @property

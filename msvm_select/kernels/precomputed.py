@@ -19,7 +19,6 @@ class Precomputed(Kernel):
     """The features of sample i are its kernel values k(x_i, x_j), j = 1..m."""
 
     name: ClassVar[str] = "precomputed"
-    summary: ClassVar[str] = "the features are the kernel values to all samples"
     is_vector_kernel: ClassVar[bool] = False
 
     @property

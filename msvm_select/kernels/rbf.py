@@ -20,7 +20,6 @@ class Rbf(Kernel):
     gamma: float
 
     name: ClassVar[str] = "rbf"
-    summary: ClassVar[str] = "exp(-gamma ||x - z||^2), gamma = 1/(2 sigma^2)"
     positive: ClassVar[frozenset[str]] = frozenset({"gamma"})
 
     @property

@@ -19,7 +19,6 @@ class Sigmoid(Kernel):
     coef0: float = 0.0
 
     name: ClassVar[str] = "sigmoid"
-    summary: ClassVar[str] = "tanh(gamma x.z + coef0), not a Mercer kernel in general"
     positive: ClassVar[frozenset[str]] = frozenset({"gamma"})
 
     @property

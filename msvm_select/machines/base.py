@@ -15,7 +15,6 @@ class Machine(ABC):
     """
 
     name: ClassVar[str]
-    summary: ClassVar[str]
 
     @abstractmethod
     def dual(self, gram: Gram, y: Ints, Q: int, C: float) -> Dual:

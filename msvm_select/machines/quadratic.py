@@ -33,7 +33,6 @@ class Quadratic(Machine):
     """
 
     name: ClassVar[str] = "l2"
-    summary: ClassVar[str] = "the slacks squared: a hard margin with a ridge"
 
     def dual(self, gram: Gram, y: Ints, Q: int, C: float) -> Dual:
         """The training problem for the labels y (m,) in 0..Q-1."""

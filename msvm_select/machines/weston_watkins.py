@@ -23,7 +23,6 @@ class WestonWatkins(Machine):
     """
 
     name: ClassVar[str] = "l1"
-    summary: ClassVar[str] = "one hinge for each sample and each other class"
 
     def dual(self, gram: Gram, y: Ints, Q: int, C: float) -> Dual:
         """The training problem for the labels y (m,) in 0..Q-1."""

@@ -22,8 +22,8 @@ from numpy.typing import NDArray
 
 from msvm_select.data.columns import restored, stored
 from msvm_select.errors import DataError, SettingsError
-from msvm_select.kernels import KERNELS
 from msvm_select.model.model import Certificate, Model, Training
+from msvm_select.names import KERNELS
 from msvm_select.phrases import did_you_mean
 from msvm_select.records import Floats, Scaling
 from msvm_select.show.formats import check_writable, write_whole

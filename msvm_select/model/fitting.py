@@ -8,10 +8,10 @@ import numpy as np
 
 from msvm_select.criteria.base import Cell
 from msvm_select.errors import KernelError, SettingsError
-from msvm_select.kernels import Kernel, is_indefinite, smallest_eigenvalue
-from msvm_select.kernels.mercer import INDEFINITE
-from msvm_select.machines import MACHINES
+from msvm_select.kernels.base import Kernel
+from msvm_select.kernels.mercer import INDEFINITE, is_indefinite, smallest_eigenvalue
 from msvm_select.model.model import Certificate, Model, Training
+from msvm_select.names import MACHINES
 from msvm_select.records import Columns, Dataset, Gram
 from msvm_select.results.identity import versions
 from msvm_select.settings import PARAMETERS, Settings, settings_from

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from msvm_select.errors import DataError
-from msvm_select.kernels import Kernel
+from msvm_select.kernels.base import Kernel
 from msvm_select.phrases import did_you_mean, listed
 from msvm_select.records import TIE as ROUNDING
 from msvm_select.records import Columns, Dataset, Floats, Ints, Scaling

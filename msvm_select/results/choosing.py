@@ -18,18 +18,13 @@ import math
 from dataclasses import dataclass, replace
 from typing import Any
 
-from msvm_select.criteria import CRITERIA
 from msvm_select.criteria.holdout import Holdout
 from msvm_select.errors import SettingsError
+from msvm_select.names import CRITERIA
 from msvm_select.phrases import listed
 from msvm_select.results.ranking import Results, ranking_column, roughness
 from msvm_select.row import CELL, Row
 
-RULES = {
-    "best": "the first of the ranking",
-    "1se": "the simplest within one standard error of the best",
-    "simplest": "the simplest of those that tie with the best",
-}
 RATES = ("loo_rate", "cv_error", "holdout_error", "span_rate")  # shares of samples
 
 

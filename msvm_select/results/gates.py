@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from msvm_select.criteria import CRITERIA
 from msvm_select.errors import SettingsError
+from msvm_select.names import CRITERIA
 from msvm_select.phrases import listed
 from msvm_select.results.ranking import APPLICABLE, Results, ranking_column
 from msvm_select.row import Row

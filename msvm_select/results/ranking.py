@@ -12,9 +12,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from msvm_select.criteria import CRITERIA
 from msvm_select.errors import SettingsError
-from msvm_select.kernels import KERNELS
+from msvm_select.names import CRITERIA, KERNELS
 from msvm_select.phrases import did_you_mean, listed
 from msvm_select.row import COLUMNS, EXTRA, Row
 

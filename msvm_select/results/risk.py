@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 
 from msvm_select.criteria.guaranteed_risk import FIXED_BEFOREHAND, INDEX
-from msvm_select.kernels import KERNELS
+from msvm_select.names import KERNELS
 from msvm_select.results.ranking import Results, ranking_column
 from msvm_select.row import Row
 

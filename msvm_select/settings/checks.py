@@ -7,12 +7,11 @@ from dataclasses import fields
 from typing import Any
 
 from msvm_select.errors import SettingsError
-from msvm_select.kernels import KERNELS
-from msvm_select.machines import MACHINES
-from msvm_select.results.choosing import RULES, check_rule
+from msvm_select.names import FORMATS, KERNELS, MACHINES, RULES, SCALINGS, SOLVERS
+from msvm_select.results.choosing import check_rule
 from msvm_select.results.gates import check_applicable
 from msvm_select.settings.grids import parse_grid
-from msvm_select.settings.settings import PARAMETERS, SCALINGS, Settings
+from msvm_select.settings.settings import PARAMETERS, Settings
 from msvm_select.settings.values import (
     Check,
     flag,
@@ -26,8 +25,6 @@ from msvm_select.settings.values import (
     texts,
     whole,
 )
-from msvm_select.show.formats import FORMATS
-from msvm_select.solvers import SOLVERS
 
 MOST_CELLS = 1_000_000
 

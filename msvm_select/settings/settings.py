@@ -8,15 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from msvm_select.criteria import CRITERIA
 from msvm_select.criteria.base import Constants, Criterion
-from msvm_select.kernels import KERNELS, Kernel
+from msvm_select.kernels.base import Kernel
+from msvm_select.names import CRITERIA, KERNELS
 from msvm_select.records import Floats
 from msvm_select.settings.grids import parse_grid
 from msvm_select.settings.values import known
 
 DEFAULT_CRITERION = "loo"
-SCALINGS = ("standard", "minmax", "none")
 GAMMA_FROM_DATA = ("rbf", "sigmoid")
 PARAMETERS = ("gamma", "sigma", "degree", "coef0")
 NOT_DECIDING = (  # how the rows are got, shown, chosen from and judged

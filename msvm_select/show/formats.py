@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from msvm_select.errors import MsvmError, SettingsError
+from msvm_select.names import ENDINGS
 from msvm_select.phrases import listed
 from msvm_select.results.choosing import choice_document
 from msvm_select.results.ranking import Results
@@ -24,33 +25,23 @@ from msvm_select.row import SCHEMA_VERSION, Row
 from msvm_select.show.answers.sweep import table
 from msvm_select.show.plain import LINE_FORMATS, Plain, finite, json_document
 
-EXTENSIONS = {
-    ".txt": "table",
-    ".csv": "csv",
-    ".tsv": "tsv",
-    ".json": "json",
-    ".ndjson": "ndjson",
-    ".jsonl": "ndjson",
-    ".md": "markdown",
-}
-
 
 def format_of(path: str | Path) -> str:
     """The format that a file's ending stands for."""
     ending = Path(path).suffix.lower()
-    if ending not in EXTENSIONS:
+    if ending not in ENDINGS:
         raise SettingsError(
             f"{path}: the ending {ending!r} stands for no format; use one of "
-            f"{listed(EXTENSIONS, 10)} or give --format."
+            f"{listed(ENDINGS, 10)} or give --format."
         )
-    return EXTENSIONS[ending]
+    return ENDINGS[ending]
 
 
 def render(results: Results, format: str, width: int = 80, colour: bool = False) -> str:
     """The results as text; ``width`` and ``colour`` are for the table only."""
     if format == "table":
         return table(results, width, colour)
-    return FORMATS[format](results)
+    return RENDERERS[format](results)
 
 
 def plain_row(row: Row, columns: Sequence[str]) -> dict[str, Plain]:
@@ -153,20 +144,11 @@ def _lines(form: str) -> Callable[[Results], str]:
     )
 
 
-FORMATS: dict[str, Callable[[Results], str]] = {
+RENDERERS: dict[str, Callable[[Results], str]] = {
     "table": table,
     "csv": _lines("csv"),
     "tsv": _lines("tsv"),
     "json": _json,
     "ndjson": _lines("ndjson"),
     "markdown": _lines("markdown"),
-}
-
-SUMMARIES = {
-    "table": "the columns that matter most, rounded, for a person (.txt)",
-    "csv": "every column, separated by commas (.csv)",
-    "tsv": "every column, separated by tabs (.tsv)",
-    "json": "one document with data, settings, versions and rows (.json)",
-    "ndjson": "one row a line, each an object (.ndjson, .jsonl)",
-    "markdown": "every column, as a table for a page (.md)",
 }

@@ -25,7 +25,6 @@ class Solver(ABC):
     """Trains one machine after another; holds options, never the state of a run."""
 
     name: ClassVar[str]
-    summary: ClassVar[str]
     default_gap: ClassVar[float] = 1e-8
 
     def __init__(self, gap: float | None = None) -> None:

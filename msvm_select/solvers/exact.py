@@ -57,7 +57,6 @@ class Exact(Solver):
     """Cycle steps, block exchange and Newton on the face, to a certified optimum."""
 
     name: ClassVar[str] = "exact"
-    summary: ClassVar[str] = "cycle steps, then Newton on the free variables (default)"
 
     def solve(self, dual: Dual, start: Solution | None = None) -> Solution:
         """The optimum of ``dual``, begun at ``start`` if there is one."""

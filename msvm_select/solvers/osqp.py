@@ -39,7 +39,6 @@ class Osqp(Solver):
     """
 
     name: ClassVar[str] = "osqp"
-    summary: ClassVar[str] = "operator splitting (OSQP), kept alive along C"
 
     def solve(self, dual: Dual, start: Solution | None = None) -> Solution:
         """The optimum of ``dual``; ``start.carry`` has the OSQP object of its gram."""

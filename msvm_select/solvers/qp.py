@@ -34,7 +34,6 @@ class Qp(Solver):
     """
 
     name: ClassVar[str] = "qp"
-    summary: ClassVar[str] = "any backend of qpsolvers, dense, for small sets"
 
     def __init__(self, gap: float | None = None, backend: str | None = None) -> None:
         """``backend``: a name that qpsolvers knows; the most exact one by default."""

@@ -31,7 +31,6 @@ class Smo(Solver):
     """Cycle steps to a gap; first order, so choose it for size, not for digits."""
 
     name: ClassVar[str] = "smo"
-    summary: ClassVar[str] = "cycle steps alone, with shrinking, to --gap (for size)"
     default_gap: ClassVar[float] = 1e-3
 
     def solve(self, dual: Dual, start: Solution | None = None) -> Solution:

@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from msvm_select.kernels import Kernel
+from msvm_select.kernels.base import Kernel
 from msvm_select.kernels.mercer import MANY
 from msvm_select.records import Dataset, Floats, Scaling
 from msvm_select.row import Row

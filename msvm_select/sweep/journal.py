@@ -23,7 +23,7 @@ from types import TracebackType
 from typing import Any
 
 from msvm_select.errors import DataError, MsvmError, SettingsError
-from msvm_select.kernels import Kernel
+from msvm_select.kernels.base import Kernel
 from msvm_select.phrases import counted
 from msvm_select.records import Dataset
 from msvm_select.results.reread import row_from

@@ -11,7 +11,7 @@ from contextlib import nullcontext
 from functools import partial
 from typing import Any
 
-from msvm_select.kernels import Kernel
+from msvm_select.kernels.base import Kernel
 from msvm_select.records import Dataset
 from msvm_select.results import Results, rank
 from msvm_select.results.choosing import chosen

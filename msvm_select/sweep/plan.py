@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from textwrap import wrap
 from typing import Any
 
-from msvm_select.kernels import Kernel
+from msvm_select.kernels.base import Kernel
 from msvm_select.phrases import counted, sized
 from msvm_select.records import Dataset
 from msvm_select.row import SCHEMA_VERSION

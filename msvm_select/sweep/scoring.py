@@ -8,7 +8,7 @@ from typing import Any
 
 from msvm_select.criteria.base import Cell
 from msvm_select.errors import KernelError, SolverError
-from msvm_select.kernels import Kernel
+from msvm_select.kernels.base import Kernel
 from msvm_select.settings import Settings
 from msvm_select.sweep.progress import Progress, Scored
 from msvm_select.sweep.rows import measured

@@ -10,15 +10,14 @@ from typing import Any
 
 from msvm_select.criteria.base import Cell
 from msvm_select.errors import KernelError, SolverError
-from msvm_select.kernels import Kernel
+from msvm_select.kernels.base import Kernel
 from msvm_select.kernels.mercer import INDEFINITE, is_indefinite, smallest_eigenvalue
-from msvm_select.machines import MACHINES
 from msvm_select.machines.base import Machine
+from msvm_select.names import MACHINES, SOLVERS
 from msvm_select.records import Dataset, Dual, Floats, Gram, Scaling
 from msvm_select.row import Row
 from msvm_select.settings import Settings
 from msvm_select.solution import Solution
-from msvm_select.solvers import SOLVERS
 from msvm_select.solvers.base import Solver
 from msvm_select.sweep.progress import (
     CellProgress,

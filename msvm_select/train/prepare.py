@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from msvm_select.errors import DataError
-from msvm_select.kernels import Kernel
+from msvm_select.kernels.base import Kernel
 from msvm_select.memory import refuse_gram
 from msvm_select.records import Dataset, Floats, Scaling
 from msvm_select.settings import Settings, default_gamma

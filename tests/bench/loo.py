@@ -8,7 +8,7 @@ from sklearn.model_selection import GridSearchCV, LeaveOneOut, cross_val_score
 from sklearn.svm import SVC
 
 from msvm_select import load_csv, run_sweep
-from msvm_select.kernels import Rbf
+from msvm_select.kernels.rbf import Rbf
 from msvm_select.left_out import BY_TRAINING, NOT_A_SV, PREDICTED, REPAIRED, RETRAINED
 from msvm_select.records import Dataset
 from msvm_select.results import Results

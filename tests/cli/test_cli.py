@@ -19,15 +19,12 @@ import pytest
 from click.testing import CliRunner, Result
 
 from msvm_select.cli import EXIT_CODES, cli, main
-from msvm_select.criteria import CRITERIA
-from msvm_select.kernels import KERNELS
+from msvm_select.names import CRITERIA, FORMATS, KERNELS, SOLVERS
 from msvm_select.records import Dual
 from msvm_select.row import COLUMNS
 from msvm_select.settings.config import load_config
 from msvm_select.settings.settings import DEFAULT_CRITERION
-from msvm_select.show.formats import FORMATS
 from msvm_select.solution import Solution
-from msvm_select.solvers import SOLVERS
 from msvm_select.solvers.qp import Qp
 
 DATA = Path(__file__).parents[2] / "data" / "iris.csv"

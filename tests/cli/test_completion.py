@@ -16,14 +16,7 @@ from click.testing import CliRunner
 
 from msvm_select.cli import cli, completing
 from msvm_select.cli.shells import SHELLS
-from msvm_select.criteria import CRITERIA
 from msvm_select.data.table import SPELLED
-from msvm_select.kernels import KERNELS
-from msvm_select.machines import MACHINES
-from msvm_select.results.choosing import RULES
-from msvm_select.settings.settings import SCALINGS
-from msvm_select.show.formats import FORMATS
-from msvm_select.solvers import SOLVERS
 
 ODD = ["sepal length", "sepal $w", "it's", "a,b", "klasse", "naïve"]
 PATH = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
@@ -69,15 +62,8 @@ def unquoted(shell: str, values: list[str]) -> list[str]:
     return [word for value in values for word in shlex.split(value)]
 
 
-def test_the_names_are_those_of_the_program() -> None:
-    """What stands in completing.py, to be quick, is what there is."""
-    assert completing.KERNELS == tuple(KERNELS)
-    assert completing.SOLVERS == tuple(SOLVERS)
-    assert completing.CRITERIA == tuple(CRITERIA)
-    assert completing.LOSSES == tuple(MACHINES)
-    assert completing.RULES == tuple(RULES)
-    assert completing.FORMATS == tuple(FORMATS)
-    assert completing.SCALINGS == SCALINGS
+def test_the_separators_are_those_of_the_reader() -> None:
+    """The spelled separators that completion offers are read as such."""
     assert completing.DELIMITERS.items() <= SPELLED.items()
 
 

@@ -18,10 +18,7 @@ from click.testing import CliRunner, Result
 
 from msvm_select.cli import COMMANDS, EXIT_CODES, cli
 from msvm_select.cli.headings import HEADINGS, REST, Command
-from msvm_select.criteria import CRITERIA
-from msvm_select.kernels import KERNELS
-from msvm_select.show.formats import FORMATS
-from msvm_select.solvers import SOLVERS
+from msvm_select.names import CRITERIA, FORMATS, KERNELS, SOLVERS
 
 HOUSE = Path(__file__).parents[2]
 EVERY = cli.list_commands(None)  # type: ignore[arg-type]

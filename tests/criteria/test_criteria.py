@@ -7,7 +7,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from msvm_select.criteria import CRITERIA
 from msvm_select.criteria.base import Cell
 from msvm_select.criteria.cross_validation import CrossValidation
 from msvm_select.criteria.holdout import Holdout
@@ -15,7 +14,10 @@ from msvm_select.criteria.splits import folds, holdout
 from msvm_select.criteria.support_count import SupportCount
 from msvm_select.criteria.train_errors import TrainErrors
 from msvm_select.errors import SettingsError
-from msvm_select.kernels import Linear, Precomputed, Rbf
+from msvm_select.kernels.linear import Linear
+from msvm_select.kernels.precomputed import Precomputed
+from msvm_select.kernels.rbf import Rbf
+from msvm_select.names import CRITERIA
 from msvm_select.records import Dataset, Dual, Scaling
 from msvm_select.row import COLUMNS, EXTRA
 from msvm_select.solvers.qp import Qp
@@ -64,7 +66,7 @@ def test_contract(name, three):
     cell = cell_of(three)
     score = criterion.score(cell)
     assert kind.name == name
-    assert kind.summary
+    assert CRITERIA.summary(name)
     assert kind.column in score.columns
     assert set(score.columns) <= {*COLUMNS, *EXTRA}
     assert score.notes == ()

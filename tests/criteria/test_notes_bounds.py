@@ -15,7 +15,9 @@ from msvm_select.criteria.compression import (
     compression_bound,
 )
 from msvm_select.criteria.vc import VcDimension, VcTerms, vc, vc_risk
-from msvm_select.kernels import Linear, Polynomial, Rbf
+from msvm_select.kernels.linear import Linear
+from msvm_select.kernels.polynomial import Polynomial
+from msvm_select.kernels.rbf import Rbf
 from msvm_select.machines.quadratic import Quadratic
 from msvm_select.records import Dataset, Dual, Scaling
 from msvm_select.results import rank

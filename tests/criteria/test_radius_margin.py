@@ -18,10 +18,12 @@ from msvm_select.criteria.flow_constant import (
 from msvm_select.criteria.nearest_flow import Arcs, nearest_flow
 from msvm_select.criteria.radius_margin import RadiusMarginBound, radius_margin_terms
 from msvm_select.criteria.radius_margin_count import RadiusMarginCount, count_removable
-from msvm_select.kernels import Linear, Polynomial, Rbf
+from msvm_select.kernels.linear import Linear
+from msvm_select.kernels.polynomial import Polynomial
+from msvm_select.kernels.rbf import Rbf
+from msvm_select.names import SOLVERS
 from msvm_select.records import Dual
 from msvm_select.solution import Solution
-from msvm_select.solvers import SOLVERS
 from tests.conftest import DATA, table
 
 SOLVER = SOLVERS["exact"]()

@@ -14,7 +14,7 @@ from click.testing import CliRunner, Result
 
 from msvm_select import load_csv, load_model
 from msvm_select.cli import cli
-from msvm_select.solvers import SOLVERS
+from msvm_select.names import SOLVERS
 from tests.model.test_model import Idle
 
 IRIS = Path(__file__).parents[2] / "data" / "iris.csv"

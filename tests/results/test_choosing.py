@@ -13,8 +13,9 @@ from click.testing import CliRunner, Result
 from msvm_select import load_csv, run_sweep
 from msvm_select.cli import cli
 from msvm_select.errors import DataError, SettingsError
+from msvm_select.names import RULES
 from msvm_select.results import Results, rank
-from msvm_select.results.choosing import RULES, chosen, standard_error
+from msvm_select.results.choosing import chosen, standard_error
 from msvm_select.results.reread import read_results
 from msvm_select.row import Row
 from msvm_select.settings import settings_from

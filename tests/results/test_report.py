@@ -15,6 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from msvm_select.errors import DataError, MsvmError, SettingsError
+from msvm_select.names import FORMATS
 from msvm_select.results import Results, rank
 from msvm_select.results.edges import edge_notes, extended
 from msvm_select.results.reread import read_results
@@ -22,8 +23,7 @@ from msvm_select.row import COLUMNS, Row
 from msvm_select.settings.grids import parse_grid
 from msvm_select.show.answers.sweep import summary, table
 from msvm_select.show.formats import (
-    FORMATS,
-    SUMMARIES,
+    RENDERERS,
     check_writable,
     document,
     format_of,
@@ -271,7 +271,7 @@ def test_a_table_has_the_same_rows_at_any_number() -> None:
 
 def test_every_format_has_its_line_of_help() -> None:
     """``show formats`` misses none."""
-    assert list(SUMMARIES) == list(FORMATS)
+    assert list(RENDERERS) == list(FORMATS)
 
 
 def test_the_ending_tells_the_format() -> None:

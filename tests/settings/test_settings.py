@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from msvm_select.errors import SettingsError
-from msvm_select.kernels import Rbf
+from msvm_select.kernels.rbf import Rbf
 from msvm_select.settings import Settings, default_gamma, settings_from
 from msvm_select.settings.config import load_config, to_toml
 from msvm_select.settings.grids import parse_grid

@@ -14,7 +14,7 @@ from click.testing import CliRunner, Result
 
 from msvm_select.cli import cli
 from msvm_select.cli.compare import with_the_truth
-from msvm_select.criteria import CRITERIA
+from msvm_select.names import CRITERIA
 from msvm_select.results import Results, rank
 from msvm_select.row import Row
 from msvm_select.settings import settings_from

@@ -13,10 +13,11 @@ from click.testing import CliRunner
 
 from msvm_select.cli import cli
 from msvm_select.geometry.margins import pair_margins, proposition_2, weight_distances
-from msvm_select.kernels import Linear, Rbf
+from msvm_select.kernels.linear import Linear
+from msvm_select.kernels.rbf import Rbf
+from msvm_select.names import SOLVERS
 from msvm_select.records import Dual
 from msvm_select.show.answers.margins import COLUMNS
-from msvm_select.solvers import SOLVERS
 from tests.conftest import PROBLEMS, Problem, table
 from tests.model.test_model import Idle
 

@@ -19,6 +19,7 @@ from click.testing import CliRunner
 
 from msvm_select import run_sweep
 from msvm_select.cli import cli
+from msvm_select.names import SOLVERS
 from msvm_select.results import Results, rank
 from msvm_select.results.choosing import Choice
 from msvm_select.row import Row
@@ -31,7 +32,6 @@ from msvm_select.show.page.command import command_line, file_digest, grid_text
 from msvm_select.show.page.heat import Painting
 from msvm_select.show.page.markup import EMPTY, el, script_data
 from msvm_select.show.page.page import Report, render
-from msvm_select.solvers import SOLVERS
 from msvm_select.solvers.exact import Exact
 from tests.conftest import DATA
 from tests.show.pages import EVIL, SETTINGS, large, report, samples

@@ -17,12 +17,13 @@ from msvm_select.criteria.leave_one_out import leave_each_out
 from msvm_select.criteria.splits import folds
 from msvm_select.errors import SettingsError
 from msvm_select.estimator import MSVMClassifier
-from msvm_select.kernels import Linear, Rbf
+from msvm_select.kernels.linear import Linear
+from msvm_select.kernels.rbf import Rbf
 from msvm_select.machines.quadratic import Quadratic
 from msvm_select.model import load_model
+from msvm_select.names import SOLVERS
 from msvm_select.records import Dataset, Dual, Floats, Gram, Ints, Scaling
 from msvm_select.solution import Solution
-from msvm_select.solvers import SOLVERS
 from msvm_select.solvers.base import Solver
 from msvm_select.solvers.exact import Exact
 from msvm_select.solvers.qp import Qp

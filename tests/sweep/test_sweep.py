@@ -11,15 +11,14 @@ import numpy as np
 import pytest
 
 from msvm_select import load_csv
-from msvm_select.criteria import CRITERIA
 from msvm_select.criteria.base import Cell, Criterion, Score
 from msvm_select.errors import DataError, SettingsError, SolverError
 from msvm_select.kernels.mercer import smallest_eigenvalue
+from msvm_select.names import CRITERIA, SOLVERS
 from msvm_select.records import Dataset, Dual
 from msvm_select.row import COLUMNS, Row
 from msvm_select.settings import settings_from
 from msvm_select.solution import Solution
-from msvm_select.solvers import SOLVERS
 from msvm_select.solvers.qp import Qp
 from msvm_select.sweep import gather, iterate, run_sweep
 from msvm_select.sweep.jobs import interleave

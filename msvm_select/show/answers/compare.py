@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from msvm_select.criteria import CRITERIA
+from msvm_select.names import CRITERIA
 from msvm_select.results.correlation import kendall
 from msvm_select.results.ranking import APPLICABLE, Results, ranking_column
 from msvm_select.row import CELL, SCHEMA_VERSION, Row

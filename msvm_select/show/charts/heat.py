@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from msvm_select.errors import DataError, SettingsError
-from msvm_select.kernels import KERNELS
+from msvm_select.names import KERNELS
 from msvm_select.results.labels import Label, label_of
 from msvm_select.results.ranking import APPLICABLE, Results, is_filled, ranking_column
 from msvm_select.row import CELL, Row

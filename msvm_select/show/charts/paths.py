@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from msvm_select.errors import SettingsError
-from msvm_select.kernels import Kernel
-from msvm_select.machines import MACHINES
+from msvm_select.kernels.base import Kernel
 from msvm_select.model.fitting import tested
+from msvm_select.names import MACHINES
 from msvm_select.records import Dataset, Floats
 from msvm_select.row import Row
 from msvm_select.settings import PARAMETERS, Settings

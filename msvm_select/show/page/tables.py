@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from msvm_select.criteria import CRITERIA
+from msvm_select.names import CRITERIA
 from msvm_select.results.labels import label_of
 from msvm_select.results.ranking import (
     APPLICABLE,
@@ -243,7 +243,7 @@ def _meaning(results: Results, column: str) -> Html:
         "tr",
         el("th", label_of(column).text, " ", el("code", column), scope="row"),
         el("td", kind.kind),
-        el("td", kind.summary),
+        el("td", CRITERIA.summary(kind.name)),
         el("td", kind.applies),
         el("td", f"{held} of {count} cells"),
     )

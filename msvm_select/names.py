@@ -1,0 +1,181 @@
+"""What can be chosen by name: kernels, machines, solvers, criteria, rules, formats.
+
+Nothing heavy is imported here: a registry knows where each class is and imports it when
+it is asked for. To add one, write its file and give it a line here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, MutableMapping
+from importlib import import_module
+from typing import TYPE_CHECKING, Generic, TypeVar, cast
+
+if TYPE_CHECKING:
+    from msvm_select.criteria.base import Criterion
+    from msvm_select.kernels.base import Kernel
+    from msvm_select.machines.base import Machine
+    from msvm_select.solvers.base import Solver
+
+T = TypeVar("T")
+
+
+class Registry(MutableMapping[str, type[T]], Generic[T]):
+    """Name -> class, in the order of the help; a class is imported on first use."""
+
+    def __init__(self, **lines: tuple[str, str]) -> None:
+        """``lines``: name -> ("module:Class" in this package, one-line summary).
+
+        An underscore in a name stands for a hyphen.
+        """
+        self._lines = {key.replace("_", "-"): line for key, line in lines.items()}
+        self._loaded: dict[str, type[T]] = {}
+
+    def __getitem__(self, name: str) -> type[T]:
+        """The class, imported now if need be; KeyError for an unknown name."""
+        if name not in self._loaded:
+            module, _, kind = self._lines[name][0].partition(":")
+            found = getattr(import_module(f"msvm_select.{module}"), kind)
+            self._loaded[name] = cast(type[T], found)
+        return self._loaded[name]
+
+    def __setitem__(self, name: str, kind: type[T]) -> None:
+        """Add a class, or replace one, in this process."""
+        self._loaded[name] = kind
+
+    def __delitem__(self, name: str) -> None:
+        """Take back what was added."""
+        del self._loaded[name]
+
+    def __iter__(self) -> Iterator[str]:
+        """The names; nothing is imported."""
+        yield from dict.fromkeys([*self._lines, *self._loaded])
+
+    def __len__(self) -> int:
+        """How many names there are."""
+        return len({*self._lines, *self._loaded})
+
+    def __contains__(self, name: object) -> bool:
+        """Whether there is such a name; nothing is imported."""
+        return name in self._lines or name in self._loaded
+
+    def summary(self, name: str) -> str:
+        """The one line that says what it is."""
+        return self._lines[name][1]
+
+
+KERNELS: Registry[Kernel] = Registry(
+    linear=("kernels.linear:Linear", "x.z"),
+    polynomial=("kernels.polynomial:Polynomial", "(gamma x.z + coef0)^degree"),
+    rbf=("kernels.rbf:Rbf", "exp(-gamma ||x - z||^2), gamma = 1/(2 sigma^2)"),
+    sigmoid=(
+        "kernels.sigmoid:Sigmoid",
+        "tanh(gamma x.z + coef0), not a Mercer kernel in general",
+    ),
+    precomputed=(
+        "kernels.precomputed:Precomputed",
+        "the features are the kernel values to all samples",
+    ),
+)
+
+MACHINES: Registry[Machine] = Registry(
+    l1=(
+        "machines.weston_watkins:WestonWatkins",
+        "one hinge for each sample and each other class",
+    ),
+    l2=(
+        "machines.quadratic:Quadratic",
+        "the slacks squared: a hard margin with a ridge",
+    ),
+)
+"""By the name of the loss."""
+
+SOLVERS: Registry[Solver] = Registry(
+    exact=(
+        "solvers.exact:Exact",
+        "cycle steps, then Newton on the free variables (default)",
+    ),
+    smo=(
+        "solvers.smo:Smo",
+        "cycle steps alone, with shrinking, to --gap (for size)",
+    ),
+    osqp=("solvers.osqp:Osqp", "operator splitting (OSQP), kept alive along C"),
+    qp=("solvers.qp:Qp", "any backend of qpsolvers, dense, for small sets"),
+)
+
+CRITERIA: Registry[Criterion] = Registry(
+    loo=(
+        "criteria.leave_one_out:LeaveOneOut",
+        "leave-one-out error rate (default)",
+    ),
+    train_errors=(
+        "criteria.train_errors:TrainErrors",
+        "training samples that the machine gets wrong",
+    ),
+    sv_rate=(
+        "criteria.support_count:SupportCount",
+        "share of support vectors, bounds the leave-one-out rate",
+    ),
+    radius_margin=(
+        "criteria.radius_margin:RadiusMarginBound",
+        "K D^2 sum alpha, above the errors of leave-one-out",
+    ),
+    radius_margin_count=(
+        "criteria.radius_margin_count:RadiusMarginCount",
+        "B*, the tightest proven bound on leave-one-out errors",
+    ),
+    span=(
+        "criteria.span:Span",
+        "leave-one-out as predicted by the active set, unchecked",
+    ),
+    radius_margin_l1=(
+        "criteria.radius_margin_l1:RadiusMarginL1",
+        "softened radius-margin of Chung et al., loss l1 only",
+    ),
+    guaranteed_risk=(
+        "criteria.guaranteed_risk:GuaranteedRisk",
+        "margin risk + covering numbers, least over the margin",
+    ),
+    compression=(
+        "criteria.compression:Compression",
+        "bounds the risk by the number of support vectors",
+    ),
+    vc=("criteria.vc:VcDimension", "VC dimension by radius and margin"),
+    cv=(
+        "criteria.cross_validation:CrossValidation",
+        "cv:K, the error of K-fold cross-validation",
+    ),
+    holdout=(
+        "criteria.holdout:Holdout",
+        "holdout:SHARE, the error on a share held out",
+    ),
+)
+
+RULES = {
+    "best": "the first of the ranking",
+    "1se": "the simplest within one standard error of the best",
+    "simplest": "the simplest of those that tie with the best",
+}
+"""How --select chooses a cell."""
+
+SCALINGS = ("standard", "minmax", "none")
+
+FORMATS = {
+    "table": "the columns that matter most, rounded, for a person (.txt)",
+    "csv": "every column, separated by commas (.csv)",
+    "tsv": "every column, separated by tabs (.tsv)",
+    "json": "one document with data, settings, versions and rows (.json)",
+    "ndjson": "one row a line, each an object (.ndjson, .jsonl)",
+    "markdown": "every column, as a table for a page (.md)",
+}
+"""Name -> summary."""
+
+ENDINGS = {
+    ".txt": "table",
+    ".csv": "csv",
+    ".tsv": "tsv",
+    ".json": "json",
+    ".ndjson": "ndjson",
+    ".jsonl": "ndjson",
+    ".md": "markdown",
+}
+"""The format that the ending of a file's name stands for."""

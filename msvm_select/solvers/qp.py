@@ -62,14 +62,17 @@ class Qp(Solver):
         from qpsolvers.warnings import SparseConversionWarning
 
         A = arcs.incidence(dual.Q)[:, 1:].T
-        H = arcs.hessian(dual)
+        unit = _unit(dual)
+        H = unit * arcs.hessian(dual)
         if self.backend == "quadprog":  # it factors H, which may be singular
             H[np.diag_indices(arcs.size)] += 1e-12 * float(np.diagonal(H).max())
-        zero, top = np.zeros(arcs.size), np.full(arcs.size, dual.C)
+        zero, top = np.zeros(arcs.size), np.full(arcs.size, dual.C / unit)
         problem = Problem(
             H, -np.ones(arcs.size), A=A, b=np.zeros(dual.Q - 1), lb=zero, ub=top
         )
-        begin = -scaled_start(dual, start)[arcs.row, arcs.k] if start else None
+        begin = None
+        if start is not None:
+            begin = -scaled_start(dual, start)[arcs.row, arcs.k] / unit
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             try:
@@ -88,7 +91,16 @@ class Qp(Solver):
         b = np.zeros(dual.Q)
         if answer.y is not None and np.isfinite(answer.y).all():
             b[1:] = answer.y
-        return np.asarray(answer.x), b, said
+        return unit * np.asarray(answer.x), b, said
+
+
+def _unit(dual: Dual) -> float:
+    """The unit of alpha in the backend's problem: C, or 1 / max_i K_ii if less.
+
+    Backends judge their answer by absolute tolerances, so the numbers that they see
+    must be about 1 whatever C is. The biases are the same in every unit.
+    """
+    return min(dual.C, 1.0 / (float(dual.gram.diagonal.max(initial=0.0)) or 1.0))
 
 
 def chosen_backend(name: str | None) -> str:

@@ -158,7 +158,7 @@ def main() -> None:
         os.environ.setdefault(name, "1")
     hold_standard_streams()
     if COMPLETE_VARIABLE in os.environ:
-        import_module(f"{__name__}.shells")
+        import_module(f"{__name__}.completion")
     heed_sigterm()
     try:
         cli(prog_name=PROGRAM, complete_var=COMPLETE_VARIABLE)

@@ -7,16 +7,17 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from msvm_select.cli.chosen import chosen_reading, read
-from msvm_select.cli.data_options import data_argument, data_options
-from msvm_select.cli.headings import Command
 from msvm_select.cli.interrupts import patiently
 from msvm_select.cli.one_cell import Asked, conclude
 from msvm_select.cli.options import (
+    Command,
     constants_options,
+    data_argument,
+    data_options,
     from_options,
     report_options,
-    setting,
     settings_options,
+    takes,
 )
 from msvm_select.cli.streams import chosen_format, emit
 from msvm_select.cli.talk import Talk
@@ -33,10 +34,11 @@ if TYPE_CHECKING:
 @settings_options
 @from_options
 @constants_options
-@setting("--jobs", metavar="N", help="Samples at the same time. Default: 1.")
+@takes("jobs", jobs={"help": "Samples at the same time. Default: 1."})
 @data_options
-@click.option("--explain", is_flag=True, help="In a table, each number's formula.")
+@takes("explain")
 @report_options
+@takes("verbose")
 def command(
     data: str, output: str | None, explain: bool, quiet: bool, **options: Any
 ) -> None:
@@ -58,7 +60,7 @@ def command(
     asked = Asked(options)
     format = chosen_format(asked.settings.format, output, data)
     reading = chosen_reading(options, asked.cell)
-    with Talk(quiet) as talk:
+    with Talk(quiet, options["verbose"]) as talk:
         report = _bounded(read(data, asked.settings, **reading), asked, talk)
     emit(report.render(format, explain), output)
     conclude(conclusion(report), report.warning, format, output, talk)

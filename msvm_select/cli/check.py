@@ -9,9 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from msvm_select.cli.chosen import chosen_reading, read
-from msvm_select.cli.data_options import data_argument, data_options
-from msvm_select.cli.headings import Command
-from msvm_select.cli.options import TABLE_OR_JSON
+from msvm_select.cli.options import Command, data_argument, data_options, takes
 from msvm_select.errors import DataError
 from msvm_select.phrases import counted, in_a_line, quoted
 
@@ -26,7 +24,7 @@ HEADINGS = ("column", "min", "max", "mean", "sd", "missing")
 @click.command("check", cls=Command, short_help="Report what is in a data file.")
 @data_argument
 @data_options
-@TABLE_OR_JSON
+@takes("form")
 def command(data: str, form: str, **options: Any) -> None:
     """Report what is in DATA: classes, ranges, missing and repeated values.
 

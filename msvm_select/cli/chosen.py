@@ -45,7 +45,7 @@ def setting_layers(
 ) -> list[Layer]:
     """Defaults of the command, file, environment, line: the later wins."""
     from msvm_select.settings import SETTING_NAMES, Layer
-    from msvm_select.settings.environment import environment
+    from msvm_select.settings.layers import environment
 
     _warn_of_strangers()
     names = [name for name in SETTING_NAMES if name in options]
@@ -68,8 +68,8 @@ def chosen_reading(
     options: Mapping[str, Any], file: TellsReading | None = None
 ) -> dict[str, Any]:
     """How to read the data, as far as anybody has said it."""
-    from msvm_select.settings.environment import environment
-    from msvm_select.settings.reading import READING
+    from msvm_select.settings.catalogue import READING
+    from msvm_select.settings.layers import environment
 
     _warn_of_strangers()
     names = [name for name in READING if name in options]
@@ -101,6 +101,7 @@ def read_options(
     no_header: bool = False,
     na_values: tuple[str, ...] = (),
     one_hot: tuple[str, ...] = (),
+    drop: tuple[str, ...] = (),
     **reading: Any,
 ) -> ReadOptions:
     """What was said, as one record."""
@@ -108,7 +109,11 @@ def read_options(
 
     texts = tuple(text for value in na_values for text in value.split(","))
     return ReadOptions(
-        header=not no_header, na_values=texts, one_hot=tuple(one_hot), **reading
+        header=not no_header,
+        na_values=texts,
+        one_hot=tuple(one_hot),
+        drop=tuple(drop),
+        **reading,
     )
 
 
@@ -144,7 +149,7 @@ def _option(name: str) -> str:
 
 def _warn_of_strangers() -> None:
     """Once, on stderr: MSVM_SELECT_KERNL and the like."""
-    from msvm_select.settings.environment import unknown_variables
+    from msvm_select.settings.layers import unknown_variables
 
     context = click.get_current_context()
     if context.params.get("quiet") or context.meta.setdefault(WARNED, False):

@@ -8,15 +8,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from msvm_select.cli.chosen import chosen_reading, read, setting_layers
-from msvm_select.cli.data_options import data_argument, data_options
-from msvm_select.cli.headings import Command
 from msvm_select.cli.options import (
-    RANK_BY,
-    SCORED,
-    SWEEP_OPTIONS,
+    GRID,
+    Command,
+    data_argument,
+    data_options,
     report_options,
-    setting,
-    together,
+    takes,
 )
 from msvm_select.cli.streams import chosen_format, emit, terminal_width
 from msvm_select.cli.talk import Talk
@@ -25,17 +23,13 @@ if TYPE_CHECKING:
     from msvm_select.show.answers.compare import Comparison
 
 TRUTH = "loo"
-COMPARED = setting(
-    "--criteria",
-    metavar="A,B,..",
-    help="What to compare, beside loo. Default: all that the loss allows.",
-)
+COMPARED = {
+    "metavar": "A,B,..",
+    "help": "What to compare, beside loo. Default: all that the loss allows.",
+}
 
-
-grid_options = together(
-    *(COMPARED if one is SCORED else one for one in SWEEP_OPTIONS if one is not RANK_BY)
-)
-"""Those of a sweep but for what to rank by: that is all of the criteria in turn"""
+grid_options = takes(*(name for name in GRID if name != "rank_by"), criteria=COMPARED)
+"""Those of a sweep without --rank-by: the ranking is by each criterion in turn"""
 
 
 @click.command(
@@ -45,6 +39,7 @@ grid_options = together(
 @grid_options
 @data_options
 @report_options
+@takes("verbose")
 def command(data: str, output: str | None, quiet: bool, **options: Any) -> None:
     """Sweep by every criterion, and hold each choice against exact leave-one-out.
 
@@ -69,7 +64,7 @@ def command(data: str, output: str | None, quiet: bool, **options: Any) -> None:
     settings = settings_of([*layers, Layer(truth)])
     format = chosen_format(settings.format, output, data)
     reading = chosen_reading(options)
-    talk = Talk(quiet)
+    talk = Talk(quiet, options["verbose"])
     watch = Stopwatch(talk)
     outcome = swept(read(data, settings, **reading), settings, talk, watch)
     if outcome.results is not None:

@@ -1,8 +1,7 @@
-"""What a shell may complete an option's value to, by the option's name.
+"""What a shell may complete an option's value to: the words that the catalogue has.
 
-Whoever presses TAB waits for it: nothing of numpy is imported here, so that the names
-of kernels and so on stand here once more (a test holds them to what there is), and of a
-data file only the first line is read.
+A user who presses TAB waits for it: nothing of numpy is imported here, and of a data
+file only the first line is read.
 """
 
 from __future__ import annotations
@@ -14,25 +13,21 @@ import tomllib
 from collections.abc import Callable, Iterable, Iterator
 from glob import escape, glob
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 from click.shell_completion import CompletionItem
 
-from msvm_select.names import (
-    CRITERIA,
-    FORMATS,
-    KERNELS,
-    MACHINES,
-    RULES,
-    SCALINGS,
-    SOLVERS,
-)
+from msvm_select.names import CRITERIA
+from msvm_select.settings.catalogue import COLUMN, FILE, Option
 
 DELIMITERS = {"tab": "\t", "semicolon": ";", "comma": ","}
 MOST_READ = 1 << 16  # characters of a file; a longer first line is cut
 
-Item = CompletionItem[str]
+if TYPE_CHECKING:
+    Item = CompletionItem[str]
+else:  # generic since click 8.5
+    Item = CompletionItem
 Completer = Callable[[click.Context, str], list[Item]]
 
 
@@ -60,6 +55,15 @@ def complete_params(params: Iterable[click.Parameter]) -> None:
     for param in params:
         if param.name in COMPLETERS and param.type is click.STRING:
             param.type = Completed(COMPLETERS[param.name])
+
+
+def completed(option: Option) -> click.ParamType | None:  # type: ignore[type-arg]
+    """The type of the option's value, with what completes it; None where nothing."""
+    if option.completes:
+        return Completed({FILE: _file, COLUMN: _column}[option.completes])
+    if not option.words:
+        return None
+    return Completed((_list_of if option.joins else _one_of)(option.words))
 
 
 def _starting(incomplete: str, names: Iterable[str], before: str = "") -> list[Item]:
@@ -97,7 +101,7 @@ def _config(ctx: click.Context, incomplete: str) -> list[Item]:
 
 def _rank_by(ctx: click.Context, incomplete: str) -> list[Item]:
     """The criteria that stand on the line, else all."""
-    said = ctx.params.get("criteria")
+    said = ",".join(ctx.params.get("criteria") or ())
     return _starting(incomplete, said.split(",") if said else CRITERIA)
 
 
@@ -161,21 +165,9 @@ def _rows(text: str, mark: str) -> Iterator[list[str]]:
 
 
 COMPLETERS: dict[str, Completer] = {
-    "kernel": _list_of(KERNELS),
-    "solver": _one_of(SOLVERS),
-    "criteria": _list_of(CRITERIA),
     "rank_by": _rank_by,
     "by": _by,
-    "loss": _one_of(MACHINES),
-    "scale": _one_of(SCALINGS),
-    "select": _one_of(RULES),
-    "format": _one_of(FORMATS),
-    "delimiter": _one_of(DELIMITERS),
-    "decimal": _one_of(("point", "comma")),
-    "target": _column,
-    "id_column": _column,
-    "one_hot": _column,
     "config": _config,
-    **dict.fromkeys(("data", "results", "model", "output", "against"), _file),
-    **dict.fromkeys(("journal", "report", "source"), _file),
+    **dict.fromkeys(("data", "results", "model", "output"), _file),
 }
+"""By the name of the parameter: arguments, and options that look at others."""

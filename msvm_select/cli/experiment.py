@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 import click
 
 from msvm_select.cli.chosen import chosen_values
-from msvm_select.cli.headings import Command
 from msvm_select.cli.interrupts import patiently
-from msvm_select.cli.options import QUIET, setting
+from msvm_select.cli.options import Command, takes
 from msvm_select.cli.streams import chosen_format
 from msvm_select.cli.talk import Talk
 
@@ -24,7 +23,7 @@ NAMES = ("three-gaussians",)
     "experiment", cls=Command, short_help="Repeat the experiment of a paper."
 )
 @click.argument("name", metavar="three-gaussians", type=click.Choice(NAMES))
-@setting("--C", "C", metavar="GRID", help="Default: 0.0001:0.003:+0.0001.")
+@takes("C", C={"help": "Default: 0.0001:0.003:+0.0001."})
 @click.option(
     "--per-class",
     type=click.IntRange(min=2),
@@ -46,15 +45,14 @@ NAMES = ("three-gaussians",)
     show_default=True,
     help="Of the first training set; each further one has the next.",
 )
-@setting(
-    "--format",
-    metavar="NAME",
-    help="table (default), csv, tsv, json, ndjson or markdown.",
+@takes(
+    "format",
+    format={"help": "table (default), csv, tsv, json, ndjson or markdown."},
 )
 @click.option(
     "-o", "--output", metavar="FIGURE", help="Draw the first set: .png, .svg or .pdf."
 )
-@QUIET
+@takes("quiet")
 def command(
     name: str,
     C: str | None,

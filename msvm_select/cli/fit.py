@@ -7,10 +7,16 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from msvm_select.cli.chosen import chosen_reading, read
-from msvm_select.cli.data_options import data_argument, data_options
-from msvm_select.cli.headings import Command
 from msvm_select.cli.one_cell import Asked
-from msvm_select.cli.options import QUIET, from_options, settings_options
+from msvm_select.cli.options import (
+    Command,
+    data_argument,
+    data_options,
+    from_options,
+    settings_options,
+    takes,
+    talk_options,
+)
 from msvm_select.cli.talk import Talk
 
 if TYPE_CHECKING:
@@ -21,17 +27,18 @@ if TYPE_CHECKING:
     "fit", cls=Command, short_help="Train one machine and keep it in a file."
 )
 @data_argument
-@click.option(
-    "-o",
-    "--output",
-    metavar="MODEL",
-    required=True,
-    help="The file to write: .json to read, .npz for size.",
+@takes(
+    "output",
+    output={
+        "metavar": "MODEL",
+        "required": True,
+        "help": "The file to write: .json to read, .npz for size.",
+    },
 )
 @settings_options
 @from_options
 @data_options
-@QUIET
+@talk_options
 def command(data: str, output: str, quiet: bool, **options: Any) -> None:
     """Train one machine, certify it, and keep it in a file for `predict`.
 
@@ -55,7 +62,7 @@ def command(data: str, output: str, quiet: bool, **options: Any) -> None:
     asked = Asked(options)
     check_model_path(output, data)
     dataset = read(data, asked.settings, **chosen_reading(options, asked.cell))
-    with Talk(quiet) as talk:
+    with Talk(quiet, options["verbose"]) as talk:
         trained = asked.trained(dataset, talk)
     model = model_of(trained, asked.settings.solver)
     model.save(output)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from msvm_select.cli.headings import Command
+from msvm_select.cli.options import Command
 
 
 @click.command("generate", cls=Command, short_help="Write artificial data as CSV.")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from msvm_select.cli import cli
-from msvm_select.cli.headings import Command
+from msvm_select.cli.options import Command
 
 
 @click.command("help", cls=Command, short_help="Print the help of a command.")

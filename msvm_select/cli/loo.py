@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from msvm_select.cli.chosen import chosen_reading, read
-from msvm_select.cli.data_options import data_argument, data_options
 from msvm_select.cli.gates import say_failed
-from msvm_select.cli.headings import Command
 from msvm_select.cli.interrupts import patiently
 from msvm_select.cli.one_cell import Asked, conclude
 from msvm_select.cli.options import (
-    FAIL_ABOVE,
+    Command,
+    data_argument,
+    data_options,
     from_options,
     report_options,
-    setting,
     settings_options,
+    takes,
 )
 from msvm_select.cli.streams import chosen_format, emit
 from msvm_select.cli.talk import Talk
@@ -31,11 +31,12 @@ if TYPE_CHECKING:
 @data_argument
 @settings_options
 @from_options
-@setting("--jobs", metavar="N", help="Samples at the same time. Default: 1.")
-@FAIL_ABOVE
+@takes("jobs", jobs={"help": "Samples at the same time. Default: 1."})
+@takes("fail_above")
 @data_options
-@click.option("--all", "every", is_flag=True, help="In a table, the right ones too.")
+@takes("every")
 @report_options
+@takes("verbose")
 def command(
     data: str, output: str | None, every: bool, quiet: bool, **options: Any
 ) -> None:
@@ -58,7 +59,7 @@ def command(
     asked = Asked(options)
     format = chosen_format(asked.settings.format, output, data)
     reading = chosen_reading(options, asked.cell)
-    with Talk(quiet) as talk:
+    with Talk(quiet, options["verbose"]) as talk:
         report = _judged(read(data, asked.settings, **reading), asked, talk)
     emit(report.render(format, every), output)
     conclude(conclusion(report), report.warning, format, output, talk)

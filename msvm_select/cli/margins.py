@@ -7,10 +7,16 @@ from typing import Any
 import click
 
 from msvm_select.cli.chosen import chosen_reading, read
-from msvm_select.cli.data_options import data_argument, data_options
-from msvm_select.cli.headings import Command
 from msvm_select.cli.one_cell import Asked
-from msvm_select.cli.options import from_options, report_options, settings_options
+from msvm_select.cli.options import (
+    Command,
+    data_argument,
+    data_options,
+    from_options,
+    report_options,
+    settings_options,
+    takes,
+)
 from msvm_select.cli.streams import chosen_format, emit
 from msvm_select.cli.talk import Talk
 
@@ -23,6 +29,7 @@ from msvm_select.cli.talk import Talk
 @from_options
 @data_options
 @report_options
+@takes("verbose")
 def command(data: str, output: str | None, quiet: bool, **options: Any) -> None:
     """Show how far apart one machine holds the classes, and what is closest.
 
@@ -41,7 +48,7 @@ def command(data: str, output: str | None, quiet: bool, **options: Any) -> None:
     asked = Asked(options)
     format = chosen_format(asked.settings.format, output, data)
     dataset = read(data, asked.settings, **chosen_reading(options, asked.cell))
-    with Talk(quiet) as talk:
+    with Talk(quiet, options["verbose"]) as talk:
         report = margins(asked.trained(dataset, talk), asked.settings)
     emit(report.render(format), output)
     if output is not None:

@@ -1,227 +1,194 @@
-"""Options that commands share, and what they are turned into."""
+"""The catalogue's options as click has them, in groups; the help of a command."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import partial
 from typing import Any, TypeVar
 
 import click
 
-Command = TypeVar("Command", bound=Callable[..., Any])
+from msvm_select.cli.completing import complete_params, completed
+from msvm_select.settings.catalogue import (
+    HEADINGS,
+    ON_THE_LINE,
+    PICTURE,
+    READING,
+    REST,
+    Option,
+)
+from msvm_select.settings.declared import SETTINGS
+
+Decorated = TypeVar("Decorated", bound=Callable[..., Any])
+Decorator = Callable[[Decorated], Decorated]
+Record = tuple[str, str]
+
+EVERY: Mapping[str, Option] = {**ON_THE_LINE, **READING, **SETTINGS}
+FEW = 12  # options that one list can hold
 
 
-def setting(*names: str, **attributes: Any) -> Callable[[Command], Command]:
-    """An option that may also come from the environment, as MSVM_SELECT_<NAME>.
+class Headed(click.Option):
+    """An option that stands under a heading of the help."""
 
-    A default of None means "not said on the line": the environment, a file and the
-    defaults may then have their say. Values are checked by Settings and not by click,
-    so that one message says what is on offer, wherever the value came from.
+    def __init__(self, *names: Any, heading: str = REST, **attributes: Any) -> None:
+        """As any option."""
+        super().__init__(*names, **attributes)
+        self.heading = heading
+
+
+def takes(*names: str, **changes: Mapping[str, Any]) -> Decorator[Any]:
+    """A decorator: the command takes these options of the catalogue.
+
+    ``changes`` are fields of an option that are otherwise in this command.
     """
-    return click.option(*names, default=None, **attributes)
 
-
-def together(*options: Callable[[Command], Command]) -> Callable[[Command], Command]:
-    """Several options as one decorator, in the order of the help."""
-
-    def decorated(command: Command) -> Command:
-        for option in reversed(options):
-            command = option(command)
+    def decorated(command: Decorated) -> Decorated:
+        for name in reversed(names):
+            option = replace(EVERY[name], **changes.get(name, {}))
+            command = _made(option)(command)
         return command
 
     return decorated
 
 
-CONSTANTS = (
-    setting(
-        "--delta",
-        metavar="P",
-        help="The bounds hold with probability 1 - P. Default: 0.05.",
-    ),
-    setting(
-        "--maurey-c",
-        metavar="C",
-        help="The constant c of the guaranteed risk where the feature space is not "
-        "finite; its value is not known. Default: 1.",
-    ),
-    setting(
-        "--dimension",
-        type=int,
-        metavar="D",
-        help="That of the feature space. Default: the kernel's, if it is finite.",
-    ),
-    setting(
-        "--union/--no-union",
-        help="Pay for the constants that are taken from the trained machine, so that "
-        "the guaranteed risk is a guarantee. Default: do not.",
-    ),
-)
+def _made(option: Option) -> Decorator[Any]:
+    """As click has it.
 
-
-def machine(metavar: str) -> tuple[Callable[[Command], Command], ...]:
-    """The parameters of the kernel, a grid or a value each; loss and scaling."""
-    return (
-        setting(
-            "--gamma",
-            metavar=metavar,
-            help="Default: 1 for the polynomial, 1/(features x variance) for rbf and "
-            "sigmoid.",
-        ),
-        setting("--sigma", metavar=metavar, help="For rbf: gamma = 1/(2 sigma^2)."),
-        setting("--degree", metavar=metavar, help="For the polynomial. Default: 3."),
-        setting("--coef0", metavar=metavar, help="For polynomial and sigmoid."),
-        setting(
-            "--loss", metavar="NAME", help="l1 (default, the hinge) or l2 (squared)."
-        ),
-        setting("--scale", metavar="KIND", help="standard (default), minmax or none."),
+    A default of None means "not given on the line": the environment, a file and the
+    defaults may then have their say. Values are checked by the catalogue and not by
+    click, so that one message says what is on offer, wherever the value came from.
+    """
+    attributes: dict[str, Any] = {"default": None, "multiple": option.joins}
+    if option.is_flag:
+        either = "/" in option.spelled[0]
+        attributes = {"is_flag": True, "default": None if either else False}
+    elif option.choices:
+        attributes["type"] = click.Choice(option.choices)
+    else:
+        attributes["type"] = completed(option)
+    return click.option(
+        *option.spelled,
+        option.name,
+        cls=Headed,
+        heading=option.heading,
+        help=option.help,
+        metavar=option.metavar,
+        required=option.required,
+        **attributes,
     )
 
 
-SOLVING = (
-    setting("--solver", metavar="NAME", help="exact (default), smo, osqp or qp."),
-    setting(
-        "--gap",
-        metavar="G",
-        help="The relative duality gap to train to. Default: 1e-8, of smo 1e-3.",
-    ),
-    setting("--qp-backend", metavar="NAME", help="For --solver qp."),
-)
-ALLOW_INDEFINITE = setting(
-    "--allow-indefinite/--no-allow-indefinite",
-    help="Train on a Gram matrix that fails Mercer's test. Default: refuse.",
-)
+picture = partial(click.option, cls=Headed, heading=PICTURE)
+"""An option of the pictures that ``plot`` draws"""
 
-SCORED = setting(
-    "--criteria",
-    metavar="A,B,..",
-    help="What to score each cell by: loo (default), radius-margin, "
-    "radius-margin-count, guaranteed-risk, sv-rate, train-errors, compression, vc, "
-    "span, radius-margin-l1, cv:K, holdout:SHARE.",
+PARAMETERS = ("gamma", "sigma", "degree", "coef0")
+SOLVING = ("loss", "scale", "solver", "gap", "qp_backend")
+CONSTANTS = ("delta", "maurey_c", "dimension", "union")
+GRID = (
+    *("kernel", "C", *PARAMETERS, "criteria", "rank_by", *SOLVING),
+    *("warm_start", "allow_indefinite", *CONSTANTS, "seed", "jobs"),
 )
-RANK_BY = setting("--rank-by", metavar="A", help="One of them. Default: the first.")
-SWEEP_OPTIONS = (
-    setting(
-        "--kernel",
-        multiple=True,
-        metavar="NAME",
-        help="linear, polynomial, rbf, sigmoid or precomputed. May repeat. Default: "
-        "rbf.",
-    ),
-    setting("--C", "C", metavar="GRID", help="Default: 2^-3:2^9:7."),
-    *machine("GRID"),
-    SCORED,
-    RANK_BY,
-    *SOLVING,
-    setting("--warm-start/--no-warm-start", help="Start from the last C. Default: do."),
-    ALLOW_INDEFINITE,
-    *CONSTANTS,
-    setting("--seed", metavar="N", help="For whatever shuffles. Default: 0."),
-    setting(
-        "--jobs", metavar="N", help="Kernel settings at the same time. Default: 1."
-    ),
-)
+VALUE = {"metavar": "VALUE"}
 
-FAIL_ABOVE = setting(
-    "--fail-above",
-    metavar="X",
-    help="Exit 1 where the chosen cell's score is larger.",
-)
-CHOOSING_OPTIONS = (
-    setting(
-        "--select",
-        metavar="RULE",
-        help="best (default), simplest of those that tie with it, or 1se: the simplest "
-        "within one standard error of it; the smoother kernel is the simpler, then the "
-        "smaller C.",
-    ),
-    FAIL_ABOVE,
-    setting(
-        "--require-applicable/--no-require-applicable",
-        help="Exit 1 where the bound that is ranked by does not apply to the chosen "
-        "cell.",
-    ),
-    setting(
-        "--require-converged/--no-require-converged",
-        help="Exit 1, not 5, where a cell failed or did not converge.",
-    ),
-)
-EXTEND = setting(
-    "--extend",
-    metavar="N",
-    help="Up to N times, widen the grid where the best value is on its edge, and sweep "
-    "the new cells. Default: 0.",
-)
-
-DRY_RUN = click.option(
-    "--dry-run",
-    is_flag=True,
-    help="Print the grid, the memory and an estimate of the time, and sweep nothing.",
-)
-FORMAT = setting(
-    "--format",
-    metavar="NAME",
-    help="table, csv, tsv, json, ndjson or markdown. Default: by the ending of the -o "
-    "file, else table.",
-)
-TABLE_OR_JSON = click.option(
-    "--format",
-    "form",
-    type=click.Choice(["table", "json"]),
-    default="table",
-    show_default=True,
-    help="For people or for programs.",
-)
-OUTPUT = click.option(
-    "-o", "--output", metavar="FILE", help="Write there, not to stdout."
-)
-QUIET = click.option(
-    "-q", "--quiet", is_flag=True, help="Nothing on stderr but errors."
-)
-TOP = setting("--top", metavar="N", help="Only the N best rows.")
-
-CELL_OPTIONS = (
-    setting(
-        "--kernel",
-        multiple=True,
-        metavar="NAME",
-        help="linear, polynomial, rbf, sigmoid or precomputed. Default: rbf.",
-    ),
-    setting("--C", "C", metavar="VALUE", help="Default: 1."),
-    *machine("VALUE"),
-    *SOLVING,
-    ALLOW_INDEFINITE,
-)
-FROM_OPTIONS = (
-    click.option(
-        "--from",
-        "source",
-        metavar="RESULTS",
-        help="Train the cell of a row of this file of `sweep` (json tells most).",
-    ),
-    click.option(
-        "--rank",
-        metavar="N",
-        help="Which row of it. Default: the one that was chosen, else the first.",
-    ),
-)
-
-
-constants_options = together(*CONSTANTS)
+constants_options = takes(*CONSTANTS)
 """What the bounds leave open"""
 
-settings_options = together(*CELL_OPTIONS)
+settings_options = takes(
+    *("kernel", "C", *PARAMETERS, *SOLVING, "allow_indefinite"),
+    kernel={"help": EVERY["kernel"].help.replace(" May repeat.", "")},
+    C={"metavar": "VALUE", "help": "Default: 1."},
+    **dict.fromkeys(PARAMETERS, VALUE),
+)
 """The kernel, C and the training, one value each"""
 
-from_options = together(*FROM_OPTIONS)
+from_options = takes(
+    *("source", "rank", "select"),
+    select={
+        "help": "With --from: choose the row by this rule, best, simplest or 1se. "
+        "Default: the choice of the file."
+    },
+)
 """A cell of earlier results in their place"""
 
-sweep_options = together(*SWEEP_OPTIONS)
+sweep_options = takes(*GRID)
 """The grid, the training, the scores"""
 
-choosing_options = together(*CHOOSING_OPTIONS)
+choosing_options = takes(
+    "select", "fail_above", "require_applicable", "require_converged"
+)
 """Which cell to take, and when not to be content with it"""
 
-report_options = together(FORMAT, OUTPUT, QUIET)
+journal_options = takes("journal", "resume")
+"""Where to keep what is finished, and whether to go on from it"""
+
+talk_options = takes("quiet", "verbose")
+"""How much is told on stderr"""
+
+report_options = takes("format", "output", "quiet")
 """What becomes of the answer"""
 
-output_options = together(TOP, report_options)
+rows_options = takes("top", "format", "output", "all_columns", "quiet")
 """What becomes of the rows of a sweep"""
+
+data_options = takes(*READING)
+"""How to read DATA"""
+
+
+def data_argument(command: Decorated) -> Decorated:
+    """The file to read: DATA."""
+    # Not checked by click: a missing file is bad data (exit 3), with a suggestion.
+    return click.argument("data", type=click.Path(allow_dash=True))(command)
+
+
+class Command(click.Command):
+    """The help: usage, one sentence, examples, details, then options under headings.
+
+    What is known of the values of its parameters is there for a shell to complete.
+    """
+
+    def __init__(self, *arguments: Any, **attributes: Any) -> None:
+        """As any command."""
+        super().__init__(*arguments, **attributes)
+        complete_params(self.params)
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """As click does it; an option that takes one value is not given two."""
+        if not ctx.resilient_parsing:
+            self._refuse_repeats(ctx, list(args))
+        return super().parse_args(ctx, args)
+
+    def format_options(
+        self, ctx: click.Context, formatter: click.HelpFormatter
+    ) -> None:
+        """Under the headings of their kind, where there are many."""
+        records = [
+            (getattr(param, "heading", REST), record)
+            for param in self.get_params(ctx)
+            if isinstance(param, click.Option)
+            if (record := param.get_help_record(ctx)) is not None
+        ]
+        for heading, listed in _sorted(records):
+            with formatter.section(heading):
+                formatter.write_dl(listed)
+
+    def _refuse_repeats(self, ctx: click.Context, args: list[str]) -> None:
+        _, _, order = self.make_parser(ctx).parse_args(args)
+        for param, count in Counter(order).items():
+            if not isinstance(param, click.Option) or param.is_flag or param.multiple:
+                continue
+            if count > 1:
+                ctx.fail(
+                    f"{param.opts[-1]} is given {count} times; it takes one value."
+                )
+
+
+def _sorted(records: list[tuple[str, Record]]) -> list[tuple[str, list[Record]]]:
+    """The records by heading; all under ``Options``, where there are few."""
+    if len(records) <= FEW:
+        return [(REST, [record for _, record in records])]
+    found: dict[str, list[Record]] = {heading: [] for heading in HEADINGS}
+    for heading, record in records:
+        found[heading].append(record)
+    return [(heading, listed) for heading, listed in found.items() if listed]

@@ -7,9 +7,13 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from msvm_select.cli.data_options import data_options
-from msvm_select.cli.headings import Command
-from msvm_select.cli.options import QUIET, settings_options
+from msvm_select.cli.options import (
+    Command,
+    data_options,
+    picture,
+    settings_options,
+    takes,
+)
 from msvm_select.errors import SettingsError
 
 MODES = ("curves", "boundary", "paths", "ascii")
@@ -35,47 +39,37 @@ HELP = {
     "plot", cls=Command, short_help="Draw results, a machine, samples along C."
 )
 @click.argument("files", metavar="FILE..", nargs=-1, type=click.Path(allow_dash=True))
-@click.option(
-    "-o", "--output", metavar="FIGURE", help="The picture: .png, .svg or .pdf."
+@takes(
+    *("output", "by"),
+    output={"metavar": "FIGURE", "help": "The picture: .png, .svg or .pdf."},
 )
-@click.option(
-    "--by",
-    metavar="A",
-    help="A criterion or a column. Default: what the sweep ranked by.",
-)
-@click.option("--ascii", is_flag=True, help="The heat map as text, on stdout.")
-@click.option(
-    "--curves", is_flag=True, help="All criteria along C, for one kernel setting."
-)
-@click.option(
-    "--boundary", is_flag=True, help="Decision regions: FILE.. is MODEL DATA."
-)
-@click.option(
-    "--margins", is_flag=True, help="With --boundary: where a class leads by 1."
-)
-@click.option(
+@picture("--ascii", is_flag=True, help="The heat map as text, on stdout.")
+@picture("--curves", is_flag=True, help="All criteria along C, for one kernel setting.")
+@picture("--boundary", is_flag=True, help="Decision regions: FILE.. is MODEL DATA.")
+@picture("--margins", is_flag=True, help="With --boundary: where a class leads by 1.")
+@picture(
     "--left-out/--no-left-out",
     default=None,
     help="With --boundary: cross the samples that are wrong when left out. Default: "
     "do, up to 1000 samples.",
 )
-@click.option("--paths", is_flag=True, help="Samples along C: FILE.. is DATA.")
-@click.option(
+@picture("--paths", is_flag=True, help="Samples along C: FILE.. is DATA.")
+@picture(
     "--of",
     type=click.Choice(["alpha", "outputs", "norm"]),
     help="With --paths: what to draw. Default: alpha.",
 )
-@click.option(
+@picture(
     "--dpi",
     type=click.IntRange(30, 1200),
     default=150,
     show_default=True,
     help="Dots an inch of a .png.",
 )
-@click.option("--size", metavar="W,H", help="Of the picture, in inches.")
+@picture("--size", metavar="W,H", help="Of the picture, in inches.")
 @settings_options
 @data_options
-@QUIET
+@takes("quiet")
 def command(files: tuple[str, ...], **options: Any) -> None:
     """Draw results as a heat map or curves, a machine's regions, samples along C.
 
@@ -150,7 +144,7 @@ def _check(mode: str, files: tuple[str, ...], options: dict[str, Any]) -> None:
 def _used(mode: str) -> tuple[str, ...]:
     """The options that a kind of picture looks at."""
     from msvm_select.settings import SETTING_NAMES
-    from msvm_select.settings.reading import READING
+    from msvm_select.settings.catalogue import READING
 
     return {
         "map": ("by", *DRAWN),

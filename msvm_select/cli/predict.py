@@ -7,10 +7,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from msvm_select.cli.chosen import chosen_reading, read_options, told_places
-from msvm_select.cli.data_options import data_argument, data_options
-from msvm_select.cli.headings import Command
 from msvm_select.cli.interrupts import patiently
-from msvm_select.cli.options import OUTPUT, QUIET
+from msvm_select.cli.options import Command, data_argument, data_options, takes
 from msvm_select.cli.streams import emit
 
 if TYPE_CHECKING:
@@ -30,15 +28,14 @@ HELP = {
 @click.command("predict", cls=Command, short_help="Classify samples by a model of fit.")
 @click.argument("model")
 @data_argument
-@click.option("--scores", is_flag=True, help="Also h_k, in one column a class.")
-@OUTPUT
+@takes("scores", "output")
 @click.option(
     "--format",
     type=click.Choice(FORMATS),
     help="Default: by the ending of the -o file, else csv.",
 )
 @data_options
-@QUIET
+@takes("quiet")
 def command(
     model: str,
     data: str,

@@ -9,9 +9,8 @@ import click
 from msvm_select.cli.against import checked_tolerance, say_worsened, show_moves
 from msvm_select.cli.chosen import chosen_values
 from msvm_select.cli.gates import say_broken
-from msvm_select.cli.headings import Command
-from msvm_select.cli.options import choosing_options, output_options
-from msvm_select.cli.report import check_page, report_option, write_page_of_rows
+from msvm_select.cli.options import Command, choosing_options, rows_options, takes
+from msvm_select.cli.report import check_page, write_page_of_rows
 from msvm_select.cli.streams import chosen_format, deliver
 from msvm_select.cli.talk import Talk
 from msvm_select.errors import SettingsError
@@ -27,24 +26,17 @@ DEFAULT_BY = "loo"
     "rank", cls=Command, short_help="Rank a result file by another criterion."
 )
 @click.argument("results", metavar="RESULTS")
-@click.option(
-    "--by",
-    metavar="A",
-    help="A criterion or a column. Default: what a json file was ranked by, else loo.",
+@takes(
+    "by",
+    by={
+        "help": "A criterion or a column. Default: what a json file was ranked by, "
+        "else loo."
+    },
 )
 @choosing_options
-@click.option(
-    "--against",
-    metavar="BEFORE",
-    help="Show what moved since the run of this file; exit 1 where the best got worse.",
-)
-@click.option(
-    "--tolerance",
-    metavar="T",
-    help="For --against: by how much the best may get worse. Default: 0.",
-)
-@output_options
-@report_option
+@takes("against", "tolerance")
+@rows_options
+@takes("report")
 def command(
     results: str, by: str | None, output: str | None, quiet: bool, **options: Any
 ) -> None:

@@ -6,8 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import click
-
 from msvm_select.cli.interrupts import patiently
 from msvm_select.cli.talk import Talk
 from msvm_select.errors import MsvmError, SettingsError
@@ -25,12 +23,6 @@ Judged = tuple["LeftOutReport | None", str]
 UNFINISHED = "the sweep was interrupted before its end."
 CUT_SHORT = "judging the samples one by one was interrupted."
 NO_SAMPLES = "the file of results does not hold the samples; sweep --report has one."
-
-report_option = click.option(
-    "--report",
-    metavar="FILE.html",
-    help="Write a page too, in one file: the answer, maps, curves, all cells.",
-)
 
 
 @dataclass(frozen=True)

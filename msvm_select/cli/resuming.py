@@ -9,29 +9,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import click
-
 from msvm_select.cli import PROGRAM
-from msvm_select.cli.options import together
 from msvm_select.errors import SettingsError
 
 if TYPE_CHECKING:
     from msvm_select.sweep.journal import Journal
-
-journal_options = together(
-    click.option(
-        "--journal",
-        metavar="FILE",
-        help="Write each finished cell down at once, so that a sweep that was stopped "
-        "can be resumed.",
-    ),
-    click.option(
-        "--resume",
-        is_flag=True,
-        help="Go on from what the journal has, or begin it.",
-    ),
-)
-"""Where to keep what is finished, and whether to go on from it"""
 
 
 def opened_journal(options: Mapping[str, Any], *others: str | None) -> Journal | None:

@@ -7,32 +7,30 @@ from typing import Any
 import click
 
 from msvm_select.cli.chosen import chosen_reading, chosen_settings
-from msvm_select.cli.data_options import data_options
-from msvm_select.cli.headings import Command
 from msvm_select.cli.options import (
-    DRY_RUN,
-    EXTEND,
+    Command,
     choosing_options,
-    output_options,
+    data_options,
+    journal_options,
+    rows_options,
     sweep_options,
+    takes,
 )
-from msvm_select.cli.report import report_option
-from msvm_select.cli.resuming import journal_options
 from msvm_select.cli.sweep import perform
 
 
 @click.command("run", cls=Command, short_help="The same, as a TOML file says.")
 @click.argument("config", metavar="CONFIG.toml")
-@click.option("--data", metavar="DATA", help="Another file than the one it names.")
+@takes("data")
 @sweep_options
-@EXTEND
+@takes("extend")
 @choosing_options
 @data_options
-@output_options
+@rows_options
+@takes("verbose")
 @journal_options
-@report_option
-@DRY_RUN
-@click.option("--show-config", is_flag=True, help="Print what counts, as TOML.")
+@takes("report")
+@takes("dry_run", "show_config")
 def command(config: str, data: str | None, **options: Any) -> None:
     """Sweep as a TOML file says; options on the line win over the file.
 

@@ -12,8 +12,7 @@ from typing import Any
 import click
 
 from msvm_select.cli import EXIT_CODES
-from msvm_select.cli.headings import Command
-from msvm_select.cli.options import TABLE_OR_JSON
+from msvm_select.cli.options import Command, takes
 
 WIDTH = 80
 Facts = dict[str, Any]
@@ -83,7 +82,7 @@ TOPICS: dict[str, Callable[[], dict[str, Facts]]] = {
     "show", cls=Command, short_help="List kernels, solvers, criteria, formats."
 )
 @click.argument("topic", metavar="TOPIC", type=click.Choice(list(TOPICS)))
-@TABLE_OR_JSON
+@takes("form")
 def command(topic: str, form: str) -> None:
     """List what is on offer: kernels, solvers, criteria, formats or exit-codes.
 

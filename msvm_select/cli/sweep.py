@@ -10,21 +10,21 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from msvm_select.cli.chosen import chosen_reading, chosen_settings, read
-from msvm_select.cli.data_options import data_argument, data_options
 from msvm_select.cli.gates import gated_exit_code
-from msvm_select.cli.headings import Command
 from msvm_select.cli.interrupts import beside, stop_code
 from msvm_select.cli.options import (
-    DRY_RUN,
-    EXTEND,
+    Command,
     choosing_options,
-    output_options,
+    data_argument,
+    data_options,
+    journal_options,
+    rows_options,
     sweep_options,
+    takes,
 )
-from msvm_select.cli.report import AskedPage, report_option
+from msvm_select.cli.report import AskedPage
 from msvm_select.cli.resuming import (
     how_to_go_on,
-    journal_options,
     opened_journal,
 )
 from msvm_select.cli.streams import chosen_format, deliver
@@ -43,14 +43,14 @@ if TYPE_CHECKING:
 @click.command("sweep", cls=Command, short_help="Train and rank the cells of a grid.")
 @data_argument
 @sweep_options
-@EXTEND
+@takes("extend")
 @choosing_options
 @data_options
-@output_options
+@rows_options
+@takes("verbose")
 @journal_options
-@report_option
-@DRY_RUN
-@click.option("--show-config", is_flag=True, help="Print what counts, as TOML.")
+@takes("report")
+@takes("dry_run", "show_config")
 def command(data: str, **options: Any) -> None:
     """Train every cell of the grid C x kernel, score it, print the ranked table.
 
@@ -87,7 +87,7 @@ def perform(
     format = chosen_format(settings.format, output, data)
     page = AskedPage(options["report"], data, reading).checked(output)
     journal = opened_journal(options, output, options["report"], data)
-    talk = Talk(options["quiet"])
+    talk = Talk(options["quiet"], options["verbose"])
     samples = read(data, settings, **reading)
     outcome = swept(samples, settings, talk, journal=journal)
     if outcome.results is not None:

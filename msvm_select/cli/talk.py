@@ -39,9 +39,9 @@ class Talk:
     its own, which it holds while it asks for them.
     """
 
-    def __init__(self, quiet: bool = False) -> None:
-        """``quiet``: say nothing at all."""
-        self.quiet = quiet
+    def __init__(self, quiet: bool = False, verbose: bool = False) -> None:
+        """``quiet``: say nothing at all; ``verbose``: ``detail`` speaks too."""
+        self.quiet, self.verbose = quiet, verbose
         self.began = self.said_at = time.monotonic()
         self.lock = threading.Lock()
         self.ended = threading.Event()
@@ -82,6 +82,11 @@ class Talk:
             click.echo(text, err=True)
         else:
             self.live.console.print(text, markup=False, highlight=False, soft_wrap=True)
+
+    def detail(self, text: str) -> None:
+        """One line that matters only for a closer look: with --verbose."""
+        if self.verbose:
+            self.say(text)
 
     def __call__(self, event: Event) -> None:
         """What there is to say of one event; nothing to what was left behind."""

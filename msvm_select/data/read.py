@@ -54,6 +54,8 @@ class ReadOptions:
     missing: str = "error"
     input_format: str | None = None
     decimal: str = "point"
+    thousands: str | None = None
+    drop: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         """Refuse what is no choice."""

@@ -12,7 +12,7 @@ from msvm_select.records import Dataset
 from msvm_select.results import Results
 from msvm_select.results.identity import data_summary
 from msvm_select.row import CELL, Row
-from msvm_select.settings.reading import READING, reading_value
+from msvm_select.settings.catalogue import READING, reading_value
 
 TOLD = (*CELL, "loss", "solver")
 TRAINING = ("scale", "gap", "qp_backend", "allow_indefinite")

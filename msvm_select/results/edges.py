@@ -69,7 +69,9 @@ def _edges(results: Results, best: Row) -> Iterator[Edge]:
 def _swept(results: Results, alike: list[Row], name: str) -> list[float]:
     """Its values in the rows, and in the grid: of that, rows may have been left out."""
     values = {getattr(row, name) for row in alike} - {None}
-    return sorted(values.union(results.settings.get(name) or ()) if values else ())
+    grid = results.settings.get(name) or ()
+    numbers = {value for value in grid if not isinstance(value, str)}  # gamma: scale
+    return sorted(values | numbers if values else ())
 
 
 def _named(results: Results, name: str, upward: bool, values: list[float]) -> Edge:

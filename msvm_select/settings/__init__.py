@@ -1,11 +1,11 @@
 """TOML, environment and options -> Settings: every value is checked here, once.
 
-``values`` and ``grids`` check one value, ``checks`` has the table of all settings and
-what goes together, ``layers`` lets the later place win; ``config`` and ``environment``
-are two such places.
+``catalogue`` says what an option is, ``declared`` declares the settings of a sweep.
+``values`` and ``grids`` check one value, ``settings`` what goes together; ``layers``
+lets the later place win, of which ``config`` (TOML) is one. Nothing heavy is imported.
 """
 
-from msvm_select.settings.checks import SETTING_NAMES
+from msvm_select.settings.declared import SETTING_NAMES
 from msvm_select.settings.layers import (
     Layer,
     checked_values,

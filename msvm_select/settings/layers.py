@@ -1,10 +1,13 @@
-"""Values said at several places -> one Settings: the later place wins.
+"""Values given at several places -> one Settings: the later place wins.
 
-In the order of a command: its defaults, a file, the environment, the line.
+In the order of a command: its defaults, a file, the environment, the line. A variable
+of the environment is ``MSVM_SELECT_`` and the option's name in capitals; an empty one
+counts as not set, and lists are separated by commas.
 """
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
@@ -12,13 +15,24 @@ from typing import Any
 
 from msvm_select.errors import SettingsError
 from msvm_select.phrases import did_you_mean, listed
-from msvm_select.settings.checks import (
-    CHECKS,
+from msvm_select.settings.catalogue import READING, reading_value
+from msvm_select.settings.declared import (
+    DEFAULT_CRITERION,
     SETTING_NAMES,
+    SETTINGS,
+)
+from msvm_select.settings.settings import (
+    PARAMETERS,
+    Settings,
     check_together,
     used_parameters,
 )
-from msvm_select.settings.settings import DEFAULT_CRITERION, PARAMETERS, Settings
+
+PREFIX = "MSVM_SELECT_"
+WORDS = {
+    **dict.fromkeys(("1", "true", "yes", "on"), True),
+    **dict.fromkeys(("0", "false", "no", "off"), False),
+}
 
 
 def _here(name: str) -> str:
@@ -66,7 +80,7 @@ def settings_of(layers: Iterable[Layer]) -> Settings:
 
 
 def checked_values(layers: Iterable[Layer]) -> dict[str, Any]:
-    """What is said, each value checked by itself, for whoever needs no whole sweep."""
+    """What is said, each value checked by itself."""
     return {name: _checked(name, one).value for name, one in _said(layers).items()}
 
 
@@ -95,7 +109,7 @@ def _said(layers: Iterable[Layer]) -> dict[str, _Said]:
 def _checked(name: str, one: _Said) -> _Said:
     """With the value that counts, or an error that tells where it was said."""
     try:
-        return replace(one, value=CHECKS[name](one.value, name))
+        return replace(one, value=SETTINGS[name].checked(one.value))
     except SettingsError as error:
         if not one.where:
             raise
@@ -162,3 +176,42 @@ def _find(criteria: tuple[str, ...], rank_by: str) -> str | None:
         if rank_by in (criterion, criterion.partition(":")[0]):
             return criterion
     return None
+
+
+def variable(name: str) -> str:
+    """``C`` is in MSVM_SELECT_C, ``rank_by`` in MSVM_SELECT_RANK_BY."""
+    return PREFIX + name.upper()
+
+
+def environment(names: Iterable[str]) -> Layer:
+    """What the environment says of these settings and reading options."""
+    given = {name: os.environ.get(variable(name), "") for name in names}
+    values = {name: _understood(name, text) for name, text in given.items() if text}
+    return Layer(values, said_in)
+
+
+def said_in(name: str) -> str:
+    """The variable and what it holds, for a message."""
+    return f"{variable(name)}={os.environ.get(variable(name), '')!r}"
+
+
+def unknown_variables() -> list[str]:
+    """A remark on each variable that looks like a setting's and is none's."""
+    known = {name.upper() for name in (*SETTING_NAMES, *READING)}
+    ours = [name for name in os.environ if name.startswith(PREFIX)]
+    rest = {name.removeprefix(PREFIX) for name in ours}
+    return [
+        f"{PREFIX}{name} is set, but no setting is {name}{did_you_mean(name, known)}."
+        for name in sorted(rest - known)
+    ]
+
+
+def _understood(name: str, text: str) -> Any:
+    """A flag as true or false, where it is a word for that; a list in parts."""
+    value: Any = text
+    option = SETTINGS.get(name) or READING[name]
+    if option.is_flag:
+        value = WORDS.get(text.strip().lower(), text)
+    elif name in READING and option.joins:
+        value = [part.strip() for part in text.split(",")]
+    return reading_value(name, value, said_in(name)) if name in READING else value

@@ -3,69 +3,37 @@
 from __future__ import annotations
 
 import itertools
+import math
 from dataclasses import MISSING, asdict, dataclass, fields
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from msvm_select.criteria.base import Constants, Criterion
-from msvm_select.kernels.base import Kernel
+from msvm_select.errors import SettingsError
 from msvm_select.names import CRITERIA, KERNELS
-from msvm_select.records import Floats
-from msvm_select.settings.grids import parse_grid
+from msvm_select.settings.declared import NOT_DECIDING, Declared
 from msvm_select.settings.values import known
 
-DEFAULT_CRITERION = "loo"
+if TYPE_CHECKING:
+    from msvm_select.criteria.base import Constants, Criterion
+    from msvm_select.kernels.base import Kernel
+    from msvm_select.records import Floats
+
 GAMMA_FROM_DATA = ("rbf", "sigmoid")
 PARAMETERS = ("gamma", "sigma", "degree", "coef0")
-NOT_DECIDING = (  # how the rows are got, shown, chosen from and judged
-    *("jobs", "top", "format", "select", "extend"),
-    *("fail_above", "require_applicable", "require_converged"),
-)
+MOST_CELLS = 1_000_000
 
 
 @dataclass(frozen=True)
-class Settings:
-    """Made by ``settings_from``, which checks every value.
+class Settings(Declared):
+    """Made by ``settings_from``, which checks every value."""
 
-    ``gamma`` and its like are None where the kernels' own defaults count.
-    """
+    def kernels(self, X: Floats | None = None) -> tuple[Kernel, ...]:
+        """The kernel settings of the grid, each kernel from smooth to rough.
 
-    kernel: tuple[str, ...] = ("rbf",)
-    C: tuple[float, ...] = parse_grid("2^-3:2^9:7")
-    gamma: tuple[float, ...] | None = None
-    sigma: tuple[float, ...] | None = None
-    degree: tuple[float, ...] | None = None
-    coef0: tuple[float, ...] | None = None
-    loss: str = "l1"
-    scale: str = "standard"
-    solver: str = "exact"
-    gap: float | None = None
-    qp_backend: str | None = None
-    criteria: tuple[str, ...] = (DEFAULT_CRITERION,)
-    rank_by: str = DEFAULT_CRITERION
-    seed: int = 0
-    warm_start: bool = True
-    allow_indefinite: bool = False
-    delta: float = Constants.delta
-    maurey_c: float = Constants.maurey_c
-    union: bool = Constants.union
-    dimension: int | None = None
-    select: str = "best"
-    extend: int = 0
-    fail_above: float | None = None
-    require_applicable: bool = False
-    require_converged: bool = False
-    jobs: int = 1
-    top: int | None = None
-    format: str | None = None
-
-    def kernels(self, default_gamma: float) -> tuple[Kernel, ...]:
-        """The kernel settings of the grid, each kernel from smooth to rough."""
+        X (m, n) are the scaled features, which some values of gamma depend on; without
+        them 1 stands for these.
+        """
         return tuple(
-            kernel
-            for name in self.kernel
-            for kernel in self._settings_of(name, default_gamma)
+            kernel for name in self.kernel for kernel in self._settings_of(name, X)
         )
 
     def parsed_criteria(self) -> tuple[Criterion, ...]:
@@ -75,22 +43,21 @@ class Settings:
     @property
     def constants(self) -> Constants:
         """What the bounds leave to the user."""
+        from msvm_select.criteria.base import Constants
+
         return Constants(self.delta, self.maurey_c, self.union, self.dimension)
 
     def deciding(self) -> dict[str, Any]:
-        """What decides the rows, by name: all but what NOT_DECIDING has."""
-        return {
-            name: value
-            for name, value in asdict(self).items()
-            if name not in NOT_DECIDING
-        }
+        """What decides the rows, by name."""
+        every = asdict(self)
+        return {name: every[name] for name in every if name not in NOT_DECIDING}
 
-    def _settings_of(self, name: str, default_gamma: float) -> list[Kernel]:
+    def _settings_of(self, name: str, X: Floats | None) -> list[Kernel]:
         kind = KERNELS[name]
         grids: dict[str, tuple[float, ...]] = {}
         for field in fields(kind):
-            if name in GAMMA_FROM_DATA and field.name == "gamma":
-                grids["gamma"] = self._gammas(name, default_gamma)
+            if field.name == "gamma" and (gammas := self._gammas(name, X)):
+                grids["gamma"] = gammas
             elif (grid := getattr(self, field.name)) is not None:
                 grids[field.name] = grid
             elif field.default is not MISSING:
@@ -99,17 +66,31 @@ class Settings:
         chosen = [kind(**dict(zip(grids, point, strict=True))) for point in points]
         return sorted(chosen, key=lambda kernel: kernel.roughness)
 
-    def _gammas(self, name: str, default_gamma: float) -> tuple[float, ...]:
+    def _gammas(self, name: str, X: Floats | None) -> tuple[float, ...]:
+        """The values of gamma; none where the kernel's own default counts."""
         if self.gamma is not None:
-            return self.gamma
+            values = (gamma_value(given, X) for given in self.gamma)
+            return tuple(sorted(dict.fromkeys(values)))
         if self.sigma is not None and name == "rbf":
             return tuple(1.0 / (2.0 * sigma**2) for sigma in self.sigma)
-        return (default_gamma,)
+        return (gamma_value("scale", X),) if name in GAMMA_FROM_DATA else ()
+
+
+def gamma_value(given: float | str, X: Floats | None) -> float:
+    """A number as it is; ``auto`` is 1/n of X (m, n), ``scale`` 1/(n variance of X).
+
+    As scikit-learn has them, but of the scaled features, which the kernel sees.
+    """
+    if not isinstance(given, str):
+        return given
+    if X is None:
+        return 1.0
+    return default_gamma(X) if given == "scale" else 1.0 / int(X.shape[1])
 
 
 def default_gamma(X: Floats) -> float:
     """1 / (features x variance) of the scaled X (m, n); 1 / n where nothing varies."""
-    variance = float(np.var(X))
+    variance = float(X.var())
     return 1.0 / (int(X.shape[1]) * (variance if variance > 0.0 else 1.0))
 
 
@@ -118,3 +99,76 @@ def parse_criterion(text: str, seed: int = 0) -> Criterion:
     name, colon, argument = text.partition(":")
     kind = CRITERIA[known(name, CRITERIA, "criterion")]
     return kind.parse(argument if colon else None, seed)
+
+
+def used_parameters(kernels: tuple[str, ...]) -> set[str]:
+    """Those of PARAMETERS that one of the kernels has."""
+    used = {field.name for name in kernels for field in fields(KERNELS[name])}
+    return used | ({"sigma"} if "rbf" in kernels else set())
+
+
+def check_together(settings: Settings) -> None:
+    """Refuse settings that contradict each other."""
+    _check_kernels(settings)
+    _check_parameters(settings)
+    if settings.qp_backend is not None and settings.solver != "qp":
+        raise SettingsError("qp_backend is given, but only the solver 'qp' uses it.")
+    _check_criteria(settings)
+    from msvm_select.results.choosing import check_rule
+    from msvm_select.results.gates import check_applicable
+
+    check_rule(settings.select, settings.rank_by)
+    if settings.require_applicable:
+        check_applicable(settings.rank_by)
+
+
+def _check_kernels(settings: Settings) -> None:
+    """Precomputed values stand alone, and are taken as they are."""
+    if "precomputed" not in settings.kernel:
+        return
+    if len(settings.kernel) > 1:
+        raise SettingsError(
+            "The precomputed kernel cannot be swept along with others: its columns "
+            "are kernel values, theirs are features."
+        )
+    if settings.scale != "none":
+        raise SettingsError(
+            "A precomputed kernel must not be scaled: leave out --scale."
+        )
+
+
+def _check_parameters(settings: Settings) -> None:
+    """Parameters that some kernel uses, in range, and a grid of a sensible size."""
+    if settings.gamma is not None and settings.sigma is not None:
+        raise SettingsError(
+            "gamma and sigma are both given, but gamma = 1/(2 sigma^2): give one."
+        )
+    used = used_parameters(settings.kernel)
+    for name in PARAMETERS:
+        if getattr(settings, name) is not None and name not in used:
+            raise SettingsError(
+                f"{name} is given, but no chosen kernel ({', '.join(settings.kernel)}) "
+                "uses it."
+            )
+    sizes = (len(getattr(settings, name) or (0,)) for name in ("C", *PARAMETERS))
+    if math.prod(sizes) > MOST_CELLS:
+        raise SettingsError(f"The grid has more than {MOST_CELLS:,} cells.")
+    settings.kernels()  # each kernel refuses parameters that it cannot have
+
+
+def _check_criteria(settings: Settings) -> None:
+    """Each of its form, and no two that would fill the same column."""
+    columns: dict[str, str] = {}
+    criteria = settings.parsed_criteria()
+    for criterion in criteria:
+        if settings.loss not in criterion.losses:
+            raise SettingsError(
+                f"The criterion {criterion.name} is not for the loss {settings.loss}, "
+                f"but for {' and '.join(criterion.losses)}."
+            )
+    for one, criterion in zip(settings.criteria, criteria, strict=True):
+        if (first := columns.setdefault(criterion.column, one)) != one:
+            raise SettingsError(
+                f"The criteria {first!r} and {one!r} fill the same column; sweep "
+                "once with each."
+            )

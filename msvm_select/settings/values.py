@@ -51,12 +51,48 @@ def texts(value: Any, name: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(texts))
 
 
+def read_text(value: Any, name: str) -> str:
+    """Some text of a reading option; a whole number counts as the text that it is."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, int) and not isinstance(value, bool):
+        return str(value)
+    raise SettingsError(f"{name} = {value!r} must be text in quotes.")
+
+
+def read_texts(value: Any, name: str) -> tuple[str, ...]:
+    """One text of a reading option, or several."""
+    parts = value if isinstance(value, list | tuple) else [value]
+    return tuple(read_text(part, name) for part in parts)
+
+
 def positive_grid(value: Any, name: str) -> tuple[float, ...]:
     """A grid whose values are all greater than 0."""
     values = parse_grid(value, name)
     if values[0] <= 0.0:
         raise SettingsError(f"{name} = {values[0]:g} must be greater than 0.")
     return values
+
+
+GAMMA_WORDS = ("scale", "auto")
+
+
+def gamma_grid(value: Any, name: str) -> tuple[float | str, ...]:
+    """A grid of numbers greater than 0; ``scale`` and ``auto`` may be among them."""
+    given = [value] if isinstance(value, str) or not _many(value) else list(value)
+    parts: list[Any] = []
+    for part in given:
+        parts += part.split(",") if isinstance(part, str) else [part]
+    bare = [part.strip() if isinstance(part, str) else part for part in parts]
+    words = [word for word in GAMMA_WORDS if word in bare]
+    numbers = [part for part in bare if part not in words]
+    if words and not numbers:
+        return tuple(words)
+    return (*positive_grid(numbers, name), *words)
+
+
+def _many(value: Any) -> bool:
+    return isinstance(value, Iterable)
 
 
 def number(value: Any, name: str) -> float:

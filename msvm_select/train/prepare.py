@@ -10,7 +10,7 @@ from msvm_select.errors import DataError
 from msvm_select.kernels.base import Kernel
 from msvm_select.memory import refuse_gram
 from msvm_select.records import Dataset, Floats, Scaling
-from msvm_select.settings import Settings, default_gamma
+from msvm_select.settings import Settings
 from msvm_select.sweep.progress import Started
 from msvm_select.train.along_C import make_solver
 
@@ -47,4 +47,4 @@ def prepared(data: Dataset, settings: Settings) -> Prepared:
     make_solver(settings)
     scaling = Scaling.fit(data.X, settings.scale)
     X = scaling.apply(data.X)
-    return Prepared(data, settings, scaling, X, settings.kernels(default_gamma(X)))
+    return Prepared(data, settings, scaling, X, settings.kernels(X))

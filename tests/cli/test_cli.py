@@ -23,7 +23,7 @@ from msvm_select.names import CRITERIA, FORMATS, KERNELS, SOLVERS
 from msvm_select.records import Dual
 from msvm_select.row import COLUMNS
 from msvm_select.settings.config import load_config
-from msvm_select.settings.settings import DEFAULT_CRITERION
+from msvm_select.settings.declared import DEFAULT_CRITERION
 from msvm_select.solution import Solution
 from msvm_select.solvers.qp import Qp
 

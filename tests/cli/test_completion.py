@@ -15,7 +15,7 @@ from click.shell_completion import split_arg_string
 from click.testing import CliRunner
 
 from msvm_select.cli import cli, completing
-from msvm_select.cli.shells import SHELLS
+from msvm_select.cli.completion import SHELLS
 from msvm_select.data.table import SPELLED
 
 ODD = ["sepal length", "sepal $w", "it's", "a,b", "klasse", "naïve"]
@@ -202,7 +202,7 @@ def test_a_tab_loads_nothing_heavy() -> None:
         "import sys\nfrom msvm_select.cli import main\n"
         "try:\n    main()\n"
         "except SystemExit:\n    pass\n"
-        "heavy = {'numpy', 'pandas', 'rich', 'numba', 'msvm_select.settings'}\n"
+        "heavy = {'numpy', 'pandas', 'rich', 'numba', 'msvm_select.records'}\n"
         "print('heavy:', sorted(heavy & set(sys.modules)))"
     )
     around = {"_MSVM_SELECT_COMPLETE": "bash_complete"}

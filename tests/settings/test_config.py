@@ -15,9 +15,10 @@ from hypothesis import strategies as st
 from msvm_select.cli import cli
 from msvm_select.errors import SettingsError
 from msvm_select.settings import SETTING_NAMES, Settings, settings_from
+from msvm_select.settings.catalogue import READING
 from msvm_select.settings.config import load_config, to_toml
-from msvm_select.settings.environment import FLAGS, variable
-from msvm_select.settings.reading import READING
+from msvm_select.settings.declared import SETTINGS
+from msvm_select.settings.layers import variable
 
 HOUSE = Path(__file__).parents[2]
 DATA = HOUSE / "data" / "iris.csv"
@@ -63,7 +64,10 @@ VALUES: dict[str, tuple[Any, Any, Any]] = {
     "missing": ("mean", "drop", "error"),
     "input_format": ("libsvm", "csv", "libsvm"),
     "decimal": ("comma", "point", "comma"),
+    "drop": (["a"], ["b", "c"], ["d"]),
+    "thousands": ("comma", "point", "space"),
 }
+FLAGS = [n for n, one in {**READING, **SETTINGS}.items() if one.is_flag]
 # What else must be said for a setting to have a sense.
 BESIDE = {
     "degree": ("--kernel", "polynomial"),

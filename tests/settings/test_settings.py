@@ -100,25 +100,28 @@ def test_a_grid_of_no_form_is_refused_with_the_forms(text: Any, said: str) -> No
     assert said in str(caught.value)
 
 
+QUARTER = np.array([[1.0, -1.0, 1.0, -1.0]])  # 1/(features x variance) is 1/4
+
+
 def test_defaults_make_a_whole_sweep() -> None:
     """With nothing given: rbf at its default gamma, 7 values of C, by loo."""
     settings = settings_from({})
     assert settings == Settings()
-    assert settings.kernels(0.25) == (Rbf(0.25),)
+    assert settings.kernels(QUARTER) == (Rbf(0.25),)
     assert parse_grid("2^-3:2^9:7") == settings.C
     assert settings.rank_by == settings.criteria[0] == "loo"
 
 
 def test_sigma_is_another_way_to_write_gamma() -> None:
     """Sigma gives gamma = 1/(2 sigma^2), listed from the smoothest on."""
-    kernels = settings_from({"sigma": "0.5,1"}).kernels(9.0)
+    kernels = settings_from({"sigma": "0.5,1"}).kernels(QUARTER)
     assert kernels == (Rbf(0.5), Rbf(2.0))
 
 
 def test_gamma_defaults_differ_by_kernel() -> None:
     """1 for the polynomial, that of the data for rbf and sigmoid."""
     settings = settings_from({"kernel": ["polynomial", "rbf", "sigmoid", "linear"]})
-    gammas = {k.name: k.parameters.get("gamma") for k in settings.kernels(0.25)}
+    gammas = {k.name: k.parameters.get("gamma") for k in settings.kernels(QUARTER)}
     assert gammas == {"polynomial": 1, "rbf": 0.25, "sigmoid": 0.25, "linear": None}
 
 
@@ -127,7 +130,7 @@ def test_a_kernel_uses_its_own_parameters_only() -> None:
     settings = settings_from(
         {"kernel": "linear,polynomial,rbf", "gamma": "1,2", "degree": "2,3"}
     )
-    names = [kernel.name for kernel in settings.kernels(1.0)]
+    names = [kernel.name for kernel in settings.kernels()]
     assert names == ["linear"] + ["polynomial"] * 4 + ["rbf"] * 2
 
 

@@ -117,7 +117,7 @@ def test_more_jobs_need_more_memory() -> None:
     """Each kernel setting under way has a Gram matrix of its own."""
     data = load_csv(IRIS)
     peaks = [
-        planning.Plan(data, settings, settings.kernels(1.0), time=None).peak_bytes
+        planning.Plan(data, settings, settings.kernels(), time=None).peak_bytes
         for jobs in (1, 2)
         if (settings := settings_from({"gamma": "1,2,3", "jobs": jobs}))
     ]
@@ -156,7 +156,7 @@ def test_an_estimate_is_a_range_and_quick(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(estimating, "BUDGET", 0.3)
     data = load_csv(IRIS)
     settings = settings_from({"gamma": "0.1,1", "criteria": "sv-rate"})
-    found = estimate(data, settings, settings.kernels(1.0))
+    found = estimate(data, settings, settings.kernels())
     assert found is not None
     assert 0.0 < found.low < found.high
     assert 40 <= found.samples <= 150
@@ -167,4 +167,4 @@ def test_no_estimate_where_there_is_no_time(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(estimating, "BUDGET", -1.0)
     data = load_csv(IRIS)
     settings = settings_from({"solver": "qp", "criteria": "sv-rate"})
-    assert estimate(data, settings, settings.kernels(1.0)) is None
+    assert estimate(data, settings, settings.kernels()) is None

@@ -149,7 +149,7 @@ def test_it_never_goes_beyond_sensible_values(
 
 def test_too_large_a_grid_is_not_begun(monkeypatch: pytest.MonkeyPatch) -> None:
     """It ends as it was, with what was trained."""
-    monkeypatch.setattr("msvm_select.settings.checks.MOST_CELLS", 5)
+    monkeypatch.setattr("msvm_select.settings.settings.MOST_CELLS", 5)
     extension, told = played(lambda row: -row.C, C="1,2,4", extend=9)
     assert len(list(extension)) == 5
     assert widened(told) == [("C", (8.0, 16.0))]

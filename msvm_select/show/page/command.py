@@ -37,8 +37,14 @@ def file_digest(path: str) -> str | None:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def grid_text(values: tuple[float, ...]) -> str:
+def grid_text(values: tuple[float | str, ...]) -> str:
     """The values as a grid is typed: a range where that is exactly these values."""
+    numbers = tuple(value for value in values if not isinstance(value, str))
+    words = [value for value in values if isinstance(value, str)]  # gamma: scale
+    return ",".join([*([_numbers_text(numbers)] if numbers else []), *words])
+
+
+def _numbers_text(values: tuple[float, ...]) -> str:
     if len(values) >= LONG:
         low, high = typed(values[0]), typed(values[-1])
         step = typed(float(f"{values[1] - values[0]:.12g}"))

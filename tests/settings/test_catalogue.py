@@ -1,0 +1,173 @@
+"""The catalogue: every option said once, light to import, true wherever it is used."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import click
+import numpy as np
+import pytest
+from click.testing import CliRunner, Result
+
+from msvm_select.cli import cli
+from msvm_select.data import ReadOptions
+from msvm_select.errors import SettingsError
+from msvm_select.settings import Settings, settings_from
+from msvm_select.settings.catalogue import ON_THE_LINE, READING
+from msvm_select.settings.declared import NOT_DECIDING, SETTINGS
+from msvm_select.settings.settings import default_gamma, gamma_value
+
+DATA = Path(__file__).parents[2] / "data" / "iris.csv"
+EVERY = cli.list_commands(click.Context(cli))
+HEAVY = {"numpy", "scipy", "numba", "pandas", "rich", "qpsolvers", "osqp"}
+ROOMS = {"settings", "columns", "names", "errors", "phrases"}
+
+
+def run(*arguments: object) -> Result:
+    """The command in this process."""
+    return CliRunner().invoke(cli, [str(a) for a in arguments])
+
+
+def params(name: str) -> dict[str, click.Parameter]:
+    """The parameters of a command, by name."""
+    found = cli.get_command(click.Context(cli), name)
+    assert found is not None
+    return {param.name or "": param for param in found.params}
+
+
+@pytest.mark.parametrize("module", ["settings", "names"])
+def test_importing_the_settings_loads_nothing_heavy(module: str) -> None:
+    """No numba, no solver, no scipy, and of this package only the light rooms."""
+    code = f"import sys, msvm_select.{module}\nprint(*sys.modules)"
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    loaded = done.stdout.split()
+    assert not HEAVY & set(loaded)
+    rooms = {name.split(".")[1] for name in loaded if name.startswith("msvm_select.")}
+    assert rooms <= ROOMS
+
+
+def test_the_catalogue_has_every_setting_and_every_option_of_reading() -> None:
+    """The fields of the records, under their names."""
+    assert set(SETTINGS) == set(Settings.__dataclass_fields__)
+    own = {
+        "no_header" if n == "header" else n for n in ReadOptions.__dataclass_fields__
+    }
+    assert set(READING) == own
+    assert not (set(SETTINGS) & set(READING)) | (set(SETTINGS) & set(ON_THE_LINE))
+
+
+def test_what_does_not_decide_is_how_rows_are_got_and_shown() -> None:
+    """A journal goes on although these were changed."""
+    assert set(NOT_DECIDING) == {
+        *("jobs", "top", "format", "select", "extend"),
+        *("fail_above", "require_applicable", "require_converged"),
+    }
+
+
+@pytest.mark.parametrize("name", [n for n, one in SETTINGS.items() if one.joins])
+def test_a_list_that_is_given_twice_is_joined(name: str) -> None:
+    """``--gamma 0.1 --gamma 1`` sweeps both."""
+    first, second = {
+        "kernel": ("linear", "rbf"),
+        "criteria": ("loo", "sv-rate"),
+    }.get(name, ("0.25", "1"))
+    kernel = {"degree": "polynomial", "coef0": "sigmoid"}.get(name)
+    more = [] if kernel is None else ["--kernel", kernel]
+    flag = SETTINGS[name].spelled[0]
+    line = ["sweep", DATA, *more, flag, first, flag, second, "--show-config"]
+    shown = run(*line)
+    assert shown.exit_code == 0, shown.output
+    joined = run("sweep", DATA, *more, flag, f"{first},{second}", "--show-config")
+    assert shown.stdout == joined.stdout
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        ("sweep", DATA, "--id-column", "a", "--id-column", "b"),
+        ("sweep", DATA, "--gap", "1e-3", "--gap", "1e-8"),
+        ("sweep", DATA, "--rank-by", "loo", "--rank-by", "cv"),
+        ("sweep", DATA, "-o", "a.csv", "--output", "b.csv"),
+        ("check", DATA, "--target", "class", "--target", "x"),
+        ("plot", "a.json", "-o", "a.png", "--dpi", "90", "--dpi", "100"),
+        ("experiment", "three-gaussians", "--sets", "1", "--sets", "2"),
+    ],
+    ids=lambda line: line[-2],
+)
+def test_one_value_is_not_given_twice(line: tuple[object, ...]) -> None:
+    """The first would be lost without a word."""
+    result = run(*line)
+    assert result.exit_code == 2
+    assert f"{line[-2]} is given 2 times; it takes one value" in result.stderr
+
+
+def test_a_switch_may_be_turned_back() -> None:
+    """The last word counts, so that an alias of the shell can be overruled."""
+    shown = run("sweep", DATA, "--union", "--no-union", "--show-config")
+    assert "union = false" in shown.stdout
+
+
+def test_the_words_of_scikit_learn(monkeypatch: pytest.MonkeyPatch) -> None:
+    """``poly``, and gamma by ``scale`` and ``auto``, from the line and around it."""
+    said = run(
+        *("sweep", DATA, "--kernel", "poly", "--gamma", "auto,0.5", "--show-config")
+    )
+    assert 'kernel = ["polynomial"]' in said.stdout
+    assert 'gamma = [0.5, "auto"]' in said.stdout
+    monkeypatch.setenv("MSVM_SELECT_GAMMA", "scale")
+    assert 'gamma = ["scale"]' in run("sweep", DATA, "--show-config").stdout
+    assert settings_from({"kernel": "poly", "gamma": ["scale", 2]}).gamma == (
+        2.0,
+        "scale",
+    )
+    with pytest.raises(SettingsError, match="'skale' is not a number"):
+        settings_from({"gamma": "skale"})
+
+
+def test_gamma_from_the_data() -> None:
+    """auto is 1/n, scale 1/(n variance) of the scaled features; each value once."""
+    X = np.array([[0.0, 2.0, 1.0, 1.0], [2.0, 0.0, 3.0, 1.0]])
+    assert gamma_value("auto", X) == 0.25
+    assert gamma_value("scale", X) == default_gamma(X) == 1.0 / (4 * X.var())
+    settings = settings_from({"gamma": "0.25,auto,scale"})
+    gammas = [kernel.parameters["gamma"] for kernel in settings.kernels(X)]
+    assert gammas == sorted({0.25, default_gamma(X)})
+    polynomial = settings_from({"kernel": "poly", "gamma": "scale"})
+    assert polynomial.kernels(X)[0].parameters["gamma"] == default_gamma(X)
+    assert settings_from({"kernel": "poly"}).kernels(X)[0].parameters["gamma"] == 1.0
+
+
+def test_gamma_by_a_word_is_swept(tmp_path: Path) -> None:
+    """scale is the default of rbf: the same rows; and results are read again."""
+    grid = ("sweep", DATA, "--C", "1,4", "--format", "json")
+    words = run(*grid, "--gamma", "scale,0.5", "-o", tmp_path / "a.json")
+    assert words.exit_code == 0, words.output
+    rows = json.loads((tmp_path / "a.json").read_text())["rows"]
+    plain = json.loads(run(*grid).stdout)["rows"]
+    assert {row["gamma"] for row in plain} < {row["gamma"] for row in rows}
+    again = run("rank", tmp_path / "a.json", "--by", "n_sv", "--format", "csv")
+    assert again.exit_code == 0, again.output
+
+
+@pytest.mark.parametrize(
+    "name", ["sweep", "run", "fit", "loo", "bound", "margins", "compare"]
+)
+def test_the_commands_that_talk_can_say_more(name: str) -> None:
+    """``-v`` beside ``-q``."""
+    assert params(name)["verbose"].opts == ["-v", "--verbose"]
+    assert "quiet" in params(name)
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_an_option_of_one_name_is_one_option(name: str) -> None:
+    """Whatever command takes it, a catalogue option has the catalogue's flags."""
+    every = {**ON_THE_LINE, **READING, **SETTINGS}
+    for key, param in params(name).items():
+        if key in every and isinstance(param, click.Option) and key != "form":
+            flags = "/".join([*param.opts, *param.secondary_opts])
+            assert set(flags.split("/")) == set("/".join(every[key].spelled).split("/"))

@@ -60,7 +60,9 @@ def _made(option: Option) -> Decorator[Any]:
     defaults may then have their say. Values are checked by the catalogue and not by
     click, so that one message says what is on offer, wherever the value came from.
     """
-    attributes: dict[str, Any] = {"default": None, "multiple": option.joins}
+    attributes: dict[str, Any] = {"multiple": option.joins}
+    if not option.required:
+        attributes["default"] = None
     if option.is_flag:
         either = "/" in option.spelled[0]
         attributes = {"is_flag": True, "default": None if either else False}

@@ -125,7 +125,7 @@ def test_gamma_in_words_and_none() -> None:
     [
         ({"kernel": "rbg"}, "no kernel 'rbg'.*'rbf'"),
         ({"C": -1.0}, "C = -1 must be greater than 0"),
-        ({"gamma": "auto"}, "gamma"),
+        ({"gamma": "automatic"}, "gamma"),
         ({"solver": "magic"}, "no solver"),
         ({"kernel": "sigmoid", "gamma": 1.0}, "indefinite"),
         ({"kernel": "precomputed"}, "as many columns as samples"),

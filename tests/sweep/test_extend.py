@@ -32,7 +32,7 @@ def played(value: Value, **values: Any) -> tuple[Extension, list[Event]]:
     told: list[Event] = []
 
     def sweep(part: Settings, progress: Progress) -> Iterator[Row]:
-        kernels = part.kernels(1.0)
+        kernels = part.kernels()
         progress(Started("play", 10, 2, 2, len(kernels), len(part.C), "exact"))
         for kernel in kernels:
             progress(GramTested(kernel, 1.0, False))

@@ -27,7 +27,8 @@ class Columns:
     """How the columns of a file became features: what data to predict must follow.
 
     ``header`` names every column in the file's order; ``one_hot`` holds the
-    categories of each expanded column.
+    categories of each expanded column. ``missing``, ``na_values``, ``decimal`` and
+    ``thousands`` say how the cells were read, ``drop`` which columns were left out.
     """
 
     header: tuple[str, ...]
@@ -36,11 +37,15 @@ class Columns:
     one_hot: dict[str, tuple[str, ...]] = field(default_factory=dict)
     missing: str = "error"
     na_values: tuple[str, ...] = ()
+    decimal: str = "point"
+    thousands: str | None = None
+    drop: tuple[str, ...] = ()
 
     @property
     def inputs(self) -> tuple[str, ...]:
         """The columns that features are made of."""
-        return tuple(c for c in self.header if c not in (self.target, self.id_column))
+        others = (self.target, self.id_column, *self.drop)
+        return tuple(c for c in self.header if c not in others)
 
     @property
     def features(self) -> tuple[str, ...]:
@@ -54,7 +59,7 @@ class Columns:
         )
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Dataset:
     """What was read: X (m, n) raw (NaN where missing), y (m,) codes into ``classes``.
 
@@ -76,6 +81,11 @@ class Dataset:
     notes: tuple[str, ...] = ()
     lines: Ints | None = None
     reading: Mapping[str, Any] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        """Name and sizes, in one line."""
+        sizes = f"{self.m} samples, {len(self.features)} features, {self.Q} classes"
+        return f"<Dataset {self.name}: {sizes}>"
 
     @property
     def m(self) -> int:

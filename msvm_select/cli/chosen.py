@@ -118,7 +118,7 @@ def read_options(
 
 
 def _refuse_many_rows(data: str, settings: Settings) -> None:
-    from msvm_select.data.size import rows_at_least
+    from msvm_select.data.source import rows_at_least
     from msvm_select.memory import refuse_gram
 
     if set(settings.kernel) - {"linear"} and data != "-":

@@ -1,9 +1,9 @@
-"""CSV or LIBSVM text -> Dataset: the one door for data, to train on or to classify.
+"""Files, DataFrames and arrays -> Dataset, to train on or to classify.
 
-A file goes source (bytes, encoding) -> table (rows) -> columns (which is what) ->
-cells (numbers) -> samples (missing values, categories, classes); ``problems`` gathers
-on the way what is wrong, and where. ``read`` is the road, ``describe`` what a person
-should know of its end.
+A file goes source (bytes, encoding) -> table (rows) -> roles (which column is what) ->
+cells (numbers) -> samples (missing values, categories, classes); ``doubts`` gathers on
+the way what is wrong, and where. ``read`` is the road for files, ``frames`` the one for
+what Python holds; ``describe`` is what a person should know of its end.
 """
 
 from msvm_select.data.read import (

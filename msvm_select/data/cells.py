@@ -1,16 +1,24 @@
-"""Cells of text -> numbers: what is missing, what is no number, what is infinite."""
+"""Cells of text -> numbers: what is missing, what is no number, what is infinite.
+
+The cells are those of a table, or of LIBSVM text: ``label 1:0.5 7:2 # comment``, whose
+features are x1..xn, dense.
+"""
 
 from __future__ import annotations
 
+import re
+from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
-from msvm_select.data.no_number import NoNumbers
-from msvm_select.data.problems import Problems
-from msvm_select.data.table import Table
+from msvm_select.data.doubts import NoNumbers, Problems, is_number
+from msvm_select.data.roles import Roles
+from msvm_select.data.source import Source
+from msvm_select.data.table import Plain, Table, Texts, read_plain
+from msvm_select.phrases import listed, quoted
 from msvm_select.records import Floats, Ints, Mask
 
 # "Na" and "None" are left out: they are labels of real data.
@@ -20,36 +28,43 @@ MISSING = frozenset(
 )
 SWAP = str.maketrans(",.", ".,")
 SHOWN = 5
-
-Texts = NDArray[np.object_]
+SPACES = " \u00a0\u2009\u202f"
+COMMA = re.compile(r"[-+]?(\d*,\d+|\d+,)([eE][-+]?\d+)?")  # a decimal comma
+EITHER = re.compile(r"[-+]?[1-9]\d{0,2},\d{3}")  # or a separator of thousands
+LIBSVM_SUFFIXES = (".svm", ".libsvm", ".t")
+LIBSVM_TARGET = "class"
+MOST_DIGITS = 18  # of a feature's number; a file of so many features there is not
+MOST_NUMBERS = 2**29  # 4 GiB once it is dense
 
 
 @dataclass(frozen=True)
-class Roles:
-    """Which column of a file is what, by position."""
+class Notation:
+    """How numbers are written: with a decimal ``comma``, with a mark of thousands.
 
-    names: tuple[str, ...]
-    inputs: tuple[int, ...]
-    target: int | None = None
-    id_column: int | None = None
-    one_hot: tuple[int, ...] = ()
-    guessed: bool = False  # the target: the last column, for want of a better
+    The mark stands between groups of three digits and nowhere else; a space stands for
+    every kind of space.
+    """
 
-    @property
-    def texts(self) -> tuple[int, ...]:
-        """The columns that are read as text."""
-        more = [i for i in (self.target, self.id_column) if i is not None]
-        return (*self.one_hot, *more)
+    comma: bool = False
+    thousands: str | None = None
 
-    @property
-    def target_name(self) -> str | None:
-        """The target's name."""
-        return None if self.target is None else self.names[self.target]
+    @cached_property
+    def grouped(self) -> re.Pattern[str]:
+        """A number in groups of three digits."""
+        marks = SPACES if self.thousands == " " else self.thousands or "x"
+        point = "," if self.comma else r"\."
+        pattern = rf"[-+]?\d{{1,3}}([{re.escape(marks)}]\d{{3}})+({point}.*)?"
+        return re.compile(pattern, re.ASCII)
 
-    @property
-    def id_name(self) -> str | None:
-        """The id column's name."""
-        return None if self.id_column is None else self.names[self.id_column]
+    def plain(self, cell: str) -> str:
+        """The number as Python writes it; what is no number stays none."""
+        if self.thousands is not None and self.grouped.fullmatch(cell):
+            whole, mark, rest = cell.partition("," if self.comma else ".")
+            cell = "".join(c for c in whole if c.isdigit() or c in "+-") + mark + rest
+        return cell.translate(SWAP) if self.comma else cell
+
+
+PYTHON = Notation()
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,65 +95,82 @@ class Cells:
 
 @dataclass
 class Reader:
-    """Turns the blocks of a table into Cells and gathers what is wrong with them.
-
-    With ``comma`` the mark in a number is the comma, and a point is none.
-    """
+    """Turns columns of text into Cells and gathers what is wrong with them."""
 
     roles: Roles
     na_values: Sequence[str] = ()
-    comma: bool = False
+    notation: Notation = PYTHON
     odd: dict[int, NoNumbers] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """What stands for a missing value, as text and as a number."""
         self.missing = MISSING | {value.strip() for value in self.na_values}
-        values = (self._pointed(value) for value in self.na_values)
+        values = (self.notation.plain(value) for value in self.na_values)
         self.sentinels = [float(value) for value in values if is_number(value)]
 
     def read(self, table: Table, problems: Problems) -> Cells:
-        """Every row of the table."""
-        names, inputs = self.roles.names, self.roles.inputs
-        blocks, lines = [np.empty((0, len(inputs)))], []
-        texts: dict[int, list[str]] = {i: [] for i in self.roles.texts}
+        """Every row of the table; ``odd`` then has what is no number."""
+        roles = self.roles
+        numeric = [i for i in roles.inputs if i not in roles.one_hot]
+        if self.notation.thousands is None:
+            missing, comma = sorted(self.missing), self.notation.comma
+            if plain := read_plain(table, numeric, roles.texts, missing, comma):
+                return self._cells_of_plain(plain)
+        blocks, lines = [np.empty((0, len(roles.inputs)))], []
+        texts: dict[int, list[str]] = {i: [] for i in roles.texts}
         for where, rows in table.blocks(problems):
             if rows:
                 columns = list(zip(*rows, strict=True))
-                blocks.append(self._numbers(columns, where))
+                found = {i: self.column(i, columns[i], where) for i in numeric}
+                blocks.append(self._block(found, len(rows)))
                 lines += where
                 for i, values in texts.items():
-                    values += self._text(columns[i])
-        whole = np.ascontiguousarray(np.concatenate(blocks))
-        self._tell(whole, len(lines), table, problems)
+                    values += self.text(columns[i])
+        arrays = {i: np.array(values, dtype=object) for i, values in texts.items()}
+        return self.cells(np.concatenate(blocks), arrays, np.array(lines, np.int64))
+
+    def _cells_of_plain(self, plain: Plain) -> Cells:
+        m = len(next(iter(plain.numbers.values()), next(iter(plain.texts.values()))))
+        texts: dict[int, Texts] = {
+            i: np.array(self.text(values.tolist()), dtype=object)
+            for i, values in plain.texts.items()
+        }
+        lines = np.arange(plain.first_line, plain.first_line + m, dtype=np.int64)
+        return self.cells(self._block(plain.numbers, m), texts, lines)
+
+    def cells(self, numbers: Floats, texts: dict[int, Texts], lines: Ints) -> Cells:
+        """The columns under their names."""
+        names = self.roles.names
         return Cells(
-            tuple(names[i] for i in inputs),
-            whole,
-            {names[i]: np.array(values, dtype=object) for i, values in texts.items()},
-            np.array(lines, dtype=np.int64),
+            tuple(names[i] for i in self.roles.inputs),
+            np.ascontiguousarray(numbers),
+            {names[i]: values for i, values in texts.items()},
+            lines,
         )
 
-    def _text(self, cells: Sequence[str]) -> list[str]:
-        stripped = (cell.strip() for cell in cells)
-        return ["" if cell in self.missing else cell for cell in stripped]
-
-    def _numbers(self, columns: Sequence[Sequence[str]], lines: list[int]) -> Floats:
-        block = np.zeros((len(lines), len(self.roles.inputs)))
+    def _block(self, columns: dict[int, Floats], m: int) -> Floats:
+        """The numbers of ``m`` rows, NaN where a number stands for a missing value."""
+        block = np.zeros((m, len(self.roles.inputs)))
         for j, i in enumerate(self.roles.inputs):
-            if i not in self.roles.one_hot:
-                block[:, j] = self._column(i, columns[i], lines)
+            if i in columns:
+                block[:, j] = columns[i]
         if self.sentinels:
             block[np.isin(block, self.sentinels)] = np.nan
         return block
 
-    def _pointed(self, cell: str) -> str:
-        """The cell with a decimal point for the comma, and the other way round."""
-        return cell.translate(SWAP) if self.comma else cell
+    def text(self, cells: Sequence[str]) -> list[str]:
+        """The cells of a column of text, empty where they are missing."""
+        stripped = (cell.strip() for cell in cells)
+        return ["" if cell in self.missing else cell for cell in stripped]
 
-    def _column(self, i: int, cells: Sequence[str], lines: list[int]) -> Floats:
+    def column(self, i: int, cells: Sequence[str], lines: Sequence[int]) -> Floats:
+        """The cells of a column of numbers."""
         # The whole column at once is ten times as fast; float() takes 1_000, we do not.
         if "_" not in "".join(cells):
             try:
-                return np.array([*map(self._pointed, cells)], dtype=np.float64)
+                if self.notation != PYTHON:
+                    cells = [*map(self.notation.plain, cells)]
+                return np.array(cells, dtype=np.float64)
             except ValueError:
                 pass
         return np.array(
@@ -151,40 +183,118 @@ class Reader:
     def _number(self, i: int, cell: str, line: int) -> float:
         if cell in self.missing:
             return np.nan
-        if is_number(number := self._pointed(cell)):
+        if is_number(number := self.notation.plain(cell)):
             return float(number)
         odd = self.odd.setdefault(i, NoNumbers(line, cell))
         odd.count += 1
         odd.distinct.add(cell)
         return 0.0  # not NaN: it is told as text, and not as missing too
 
-    def _tell(self, X: Floats, m: int, table: Table, problems: Problems) -> None:
-        if not table.header and self._first_line_is_header(table.first_line, m):
-            problems.add(
-                "this looks like a header: leave out --no-header", table.first_line
-            )
-            self.odd.clear()
-        for i, odd in list(self.odd.items())[:SHOWN]:
-            name = self.roles.names[i]
-            option = name if table.header else str(i + 1)
-            what = odd.what_to_do(name, m, option, self.roles.guessed)
-            problems.add(what, odd.line, name)
-        if len(self.odd) > SHOWN:
-            problems.add(f"{len(self.odd) - SHOWN} more columns hold text")
+    @property
+    def meets_commas(self) -> bool:
+        """Whether all that is no number has a decimal comma, and surely one."""
+        cells = set().union(*(odd.distinct for odd in self.odd.values()))
+        if not all(map(COMMA.fullmatch, cells)):
+            return False
+        return not all(map(EITHER.fullmatch, cells))
 
-    def _first_line_is_header(self, line: int, m: int) -> bool:
+    def tell(self, table_line: int | None, m: int, problems: Problems) -> None:
+        """What is no number; ``table_line`` is that of the first of the m rows."""
+        roles = self.roles
+        if not roles.header and self._first_line_is_header(table_line, m):
+            problems.add("this looks like a header: leave out --no-header", table_line)
+            return
+        for i, odd in list(self.odd.items())[:SHOWN]:
+            name = roles.names[i]
+            what = odd.what_to_do(name, m, roles.option(i), roles.guessed)
+            problems.add(what, odd.line, name)
+        rest = [roles.option(i) for i in list(self.odd)[SHOWN:]]
+        if rest:
+            plural = "column holds" if len(rest) == 1 else "columns hold"
+            problems.add(f"{len(rest)} more {plural} text: {listed(rest, 20)}")
+
+    def _first_line_is_header(self, line: int | None, m: int) -> bool:
         numeric = set(self.roles.inputs) - set(self.roles.one_hot)
         odd = self.odd.values()
         alone = all(o.line == line and o.count == 1 for o in odd)
         return m > 1 and alone and bool(numeric) and numeric == set(self.odd)
 
 
-def is_number(cell: str) -> bool:
-    """Whether the text is a number (also inf and nan), without digit separators."""
-    if "_" in cell:
-        return False
-    try:
-        float(cell)
-    except ValueError:
-        return False
-    return True
+class _Entries:
+    """The numbers that are written, by row and feature."""
+
+    def __init__(self) -> None:
+        self.rows, self.columns = array("q"), array("q")
+        self.values = array("d")
+        self.labels: list[str] = []
+        self.lines: list[int] = []
+
+    def read_line(self, number: int, line: str, problems: Problems) -> None:
+        """One sample; a bad token is told and left out."""
+        tokens = line.partition("#")[0].split()
+        if not tokens:
+            return
+        has_label = ":" not in tokens[0]
+        self.labels.append(tokens.pop(0) if has_label else "")
+        self.lines.append(number)
+        seen: set[int] = set()
+        for token in tokens:
+            if trouble := self._read_token(token, seen):
+                problems.add(f"{quoted(token)}: {trouble}", number)
+
+    def _read_token(self, token: str, seen: set[int]) -> str:
+        index, colon, value = token.partition(":")
+        if not colon or not index.isascii() or not index.isdigit():
+            return "this is not index:value"
+        if not is_number(value):
+            return f"{quoted(value)} is not a number"
+        j = int(index[:MOST_DIGITS])
+        if j == 0 or len(index) >= MOST_DIGITS:
+            return "features are counted from 1, to some millions at the most"
+        if j in seen:
+            return f"feature {j} is written twice"
+        seen.add(j)
+        self.rows.append(len(self.lines) - 1)
+        self.columns.append(j - 1)
+        self.values.append(float(value))
+        return ""
+
+
+def read_libsvm(source: Source, n: int | None, problems: Problems) -> Cells:
+    """The samples of the file; ``n`` features, by default the largest index."""
+    entries, own = _Entries(), Problems(problems.name)
+    with source.open() as text:
+        for number, line in enumerate(text, start=1):
+            entries.read_line(number, line, own)
+    problems.found += own.found[:5]
+    if len(own.found) > 5:
+        problems.add(f"{len(own.found) - 5} more tokens like these")
+    if not entries.lines:
+        raise problems.stop("the file is empty")
+    columns = np.frombuffer(entries.columns, dtype=np.int64)
+    n = _width(entries, columns, n, problems)
+    X = np.zeros((len(entries.lines), n))
+    X[np.frombuffer(entries.rows, dtype=np.int64), columns] = entries.values
+    return Cells(
+        tuple(f"x{j + 1}" for j in range(n)),
+        X,
+        {LIBSVM_TARGET: np.array(entries.labels, dtype=object)},
+        np.array(entries.lines, dtype=np.int64),
+    )
+
+
+def _width(entries: _Entries, columns: Ints, n: int | None, problems: Problems) -> int:
+    largest = int(columns.max(initial=-1)) + 1
+    if n is not None and largest > n:
+        at = int(np.argmax(columns >= n))
+        raise problems.stop(
+            f"feature {columns[at] + 1}; the model has {n}",
+            entries.lines[entries.rows[at]],
+        )
+    n = largest if n is None else n
+    if n * len(entries.lines) > MOST_NUMBERS:
+        raise problems.stop(
+            f"{len(entries.lines)} samples with {n} features do not fit in memory "
+            f"once they are dense ({8 * n * len(entries.lines) / 2**30:.0f} GiB)"
+        )
+    return n

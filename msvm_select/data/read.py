@@ -1,4 +1,4 @@
-"""CSV or LIBSVM text -> Dataset: the one door for data, to train on or to classify."""
+"""CSV or LIBSVM text -> Dataset: the one door for files, to train on or to classify."""
 
 from __future__ import annotations
 
@@ -8,52 +8,69 @@ from typing import Any
 
 import numpy as np
 
-from msvm_select.data.cells import Cells, Reader
-from msvm_select.data.columns import prediction_roles, training_roles
-from msvm_select.data.libsvm import SUFFIXES, TARGET, read_libsvm
-from msvm_select.data.problems import Problems
-from msvm_select.data.remarks import (
-    check_categories,
+from msvm_select.data.cells import (
+    LIBSVM_SUFFIXES,
+    LIBSVM_TARGET,
+    PYTHON,
+    Cells,
+    Notation,
+    Reader,
+    read_libsvm,
+)
+from msvm_select.data.doubts import (
+    Problems,
     check_classes,
     note_row_numbers,
-    note_unlabelled,
+    refuse_measurement,
 )
+from msvm_select.data.roles import Roles, Wanted, prediction_roles, training_roles
 from msvm_select.data.samples import (
     categories,
+    check_categories,
     encode,
     expand,
+    note_unlabelled,
     refuse_empty_columns,
     settle_extremes,
     settle_missing,
 )
 from msvm_select.data.source import Readable, Source, load
-from msvm_select.data.table import open_table
+from msvm_select.data.table import Table, open_table
 from msvm_select.errors import SettingsError
+from msvm_select.phrases import listed, quoted
 from msvm_select.records import Columns, Dataset
 
 MISSING_POLICIES = ("error", "drop", "mean")
 INPUT_FORMATS = ("csv", "libsvm")
 DECIMALS = {"point": False, ".": False, "comma": True, ",": True}
+THOUSANDS = {
+    "comma": ",",
+    "point": ".",
+    "space": " ",
+    "apostrophe": "'",
+    "underscore": "_",
+}
 
 
 @dataclass(frozen=True)
 class ReadOptions:
     """How to read a file; every field has the command-line option of its name.
 
-    ``target`` and ``id_column`` are names or numbers (1-based; negative ones count
-    from the end; a column that has the number as its name wins).
+    ``target``, ``id_column``, ``one_hot`` and ``drop`` are names or numbers of columns
+    (1-based; negative ones count from the end; a column that has the number as its
+    name wins).
     """
 
     target: str | None = None
     delimiter: str | None = None
-    encoding: str = "utf-8"
+    encoding: str | None = None
     header: bool = True
     id_column: str | None = None
     na_values: tuple[str, ...] = ()
     one_hot: tuple[str, ...] = ()
     missing: str = "error"
     input_format: str | None = None
-    decimal: str = "point"
+    decimal: str | None = None
     thousands: str | None = None
     drop: tuple[str, ...] = ()
 
@@ -63,8 +80,12 @@ class ReadOptions:
             raise SettingsError(f"--missing {self.missing}: error, drop or mean")
         if self.input_format not in (None, *INPUT_FORMATS):
             raise SettingsError(f"--input-format {self.input_format}: csv or libsvm")
-        if self.decimal not in DECIMALS:
+        if self.decimal not in (None, *DECIMALS):
             raise SettingsError(f"--decimal {self.decimal}: point or comma")
+        if self.thousands not in (None, *THOUSANDS, *THOUSANDS.values()):
+            raise SettingsError(
+                f"--thousands {quoted(str(self.thousands))}: {', '.join(THOUSANDS)}"
+            )
 
     @property
     def said(self) -> dict[str, Any]:
@@ -79,39 +100,61 @@ class ReadOptions:
         return given
 
     @property
-    def comma(self) -> bool:
-        """Whether numbers have decimal commas."""
-        return DECIMALS[self.decimal]
+    def wanted(self) -> Wanted:
+        """The columns that are named."""
+        return Wanted(self.target, self.id_column, self.one_hot, self.drop)
+
+    def notation(self, model: Columns | None = None) -> Notation:
+        """How numbers are written: as was said, else as in the model's own data."""
+        decimal, thousands = self.decimal, self.thousands
+        if model is not None:
+            decimal = model.decimal if decimal is None else decimal
+            thousands = model.thousands if thousands is None else thousands
+        comma = DECIMALS[decimal or "point"]
+        mark = None if thousands is None else THOUSANDS.get(thousands, thousands)
+        if mark == ("," if comma else "."):
+            raise SettingsError(
+                f"--thousands {thousands}: this is the decimal mark (--decimal)"
+            )
+        return Notation(comma, mark)
 
 
-def load_csv(
-    path: Readable,
+def options_of(
     *,
     target: str | int | None = None,
-    delimiter: str | None = None,
-    encoding: str = "utf-8",
-    header: bool = True,
     id_column: str | int | None = None,
-    na_values: Iterable[str] = (),
-    one_hot: Iterable[str] = (),
-    missing: str = "error",
-    input_format: str | None = None,
-    decimal: str = "point",
-) -> Dataset:
-    """Read a file with class labels; the options are those of the command line."""
-    options = ReadOptions(
+    na_values: str | Iterable[str] = (),
+    one_hot: str | Iterable[str] = (),
+    drop: str | Iterable[str] = (),
+    **others: Any,
+) -> ReadOptions:
+    """The options as Python gives them: numbers for columns, one name or several."""
+    unknown = [name for name in others if name not in ReadOptions.__dataclass_fields__]
+    if unknown:
+        raise SettingsError(
+            f"No option of reading data is called {listed(unknown)}; there are "
+            f"{listed(ReadOptions.__dataclass_fields__, 20)}."
+        )
+    return ReadOptions(
         target=None if target is None else str(target),
-        delimiter=delimiter,
-        encoding=encoding,
-        header=header,
         id_column=None if id_column is None else str(id_column),
-        na_values=tuple(na_values),
-        one_hot=tuple(one_hot),
-        missing=missing,
-        input_format=input_format,
-        decimal=decimal,
+        na_values=_texts(na_values),
+        one_hot=_texts(one_hot),
+        drop=_texts(drop),
+        **others,
     )
-    return read_dataset(path, options)
+
+
+def _texts(values: str | Iterable[str]) -> tuple[str, ...]:
+    return (values,) if isinstance(values, str) else tuple(map(str, values))
+
+
+def load_csv(path: Readable, **options: Any) -> Dataset:
+    """Read a file with class labels; the options are the fields of ``ReadOptions``.
+
+    >>> load_csv("data/iris.csv", target="class", missing="mean")
+    """
+    return read_dataset(path, options_of(**options))
 
 
 def read_dataset(path: Readable, options: ReadOptions | None = None) -> Dataset:
@@ -121,21 +164,19 @@ def read_dataset(path: Readable, options: ReadOptions | None = None) -> Dataset:
     """
     options = options or ReadOptions()
     source = load(path, options.encoding)
-    problems = Problems(source.name)
-    cells, columns = _read_training(source, options, problems)
-    target = str(columns.target)
-    _check_some(cells, problems)
-    settle_extremes(cells, problems)
-    cells = settle_missing(cells, target, options.missing, problems)
-    refuse_empty_columns(cells, problems)
-    one_hot = categories(cells, columns.one_hot)
-    columns = replace(columns, one_hot=one_hot)
-    dataset = _assemble(source, cells, columns, target, columns.id_column)
-    if dataset.y.size:
-        check_classes(dataset.y, dataset.classes, target, problems)
-    problems.settle()
-    note_row_numbers(dataset.X, dataset.features, problems)
-    return replace(dataset, notes=tuple(problems.notes), reading=options.said)
+    problems = Problems(source.name, notes=list(source.notes))
+    if _is_libsvm(source, options):
+        cells = read_libsvm(source, None, problems)
+        header = (*cells.inputs, LIBSVM_TARGET)
+        columns = Columns(header, LIBSVM_TARGET, missing=options.missing)
+    else:
+        notation = options.notation()
+        table = _open(source, options, notation, problems)
+        roles = training_roles(table.heading, options.wanted, problems)
+        reader = Reader(roles, options.na_values, notation)
+        cells, notation = _read(table, reader, options.decimal is None, problems)
+        columns = columns_of(roles, options, notation)
+    return dataset_of(cells, columns, options, source.stem, problems)
 
 
 def read_features(
@@ -150,8 +191,96 @@ def read_features(
     """
     options = options or ReadOptions()
     source = load(path, options.encoding)
-    problems = Problems(source.name)
-    cells, target, id_column = _read_prediction(source, columns, options, problems)
+    problems = Problems(source.name, notes=list(source.notes))
+    if _is_libsvm(source, options):
+        cells = read_libsvm(source, len(columns.inputs), problems)
+        cells = replace(cells, inputs=columns.inputs)
+        roles = Roles((LIBSVM_TARGET,), (), 0)
+    else:
+        notation = options.notation(columns)
+        table = _open(source, options, notation, problems)
+        roles = prediction_roles(table.heading, columns, options.wanted, problems)
+        reader = Reader(roles, (*columns.na_values, *options.na_values), notation)
+        recognise = options.decimal is None and not notation.comma
+        cells, _ = _read(table, reader, recognise, problems)
+    return samples_of(cells, roles, columns, options, source.stem, problems)
+
+
+def _open(
+    source: Source, options: ReadOptions, notation: Notation, problems: Problems
+) -> Table:
+    return open_table(
+        source, options.delimiter, options.header, problems, notation.comma
+    )
+
+
+def _read(
+    table: Table, reader: Reader, recognise: bool, problems: Problems
+) -> tuple[Cells, Notation]:
+    """The cells, and the notation; decimal commas are recognised beside semicolons."""
+    cells = reader.read(table, problems)
+    maybe = recognise and reader.odd and table.delimiter in ";\t"
+    if maybe and reader.meets_commas:
+        other = Reader(reader.roles, reader.na_values, Notation(comma=True))
+        tried = Problems(problems.name)
+        again = other.read(table, tried)
+        if not other.odd and not tried.found:
+            problems.note(
+                "numbers are written with decimal commas, and are read so "
+                "(--decimal comma)"
+            )
+            return again, other.notation
+    reader.tell(table.heading.line, cells.lines.size, problems)
+    return cells, reader.notation
+
+
+def columns_of(roles: Roles, options: ReadOptions, notation: Notation) -> Columns:
+    """What a model keeps of the columns; their categories are still to be found."""
+    return Columns(
+        roles.names,
+        roles.target_name,
+        roles.id_name,
+        {roles.names[i]: () for i in roles.one_hot},
+        options.missing,
+        options.na_values,
+        "comma" if notation.comma else "point",
+        notation.thousands,
+        tuple(roles.names[i] for i in roles.drop),
+    )
+
+
+def dataset_of(
+    cells: Cells, columns: Columns, options: ReadOptions, name: str, problems: Problems
+) -> Dataset:
+    """The samples to learn from, without gaps but those that are to be filled."""
+    target = str(columns.target)
+    _check_some(cells, problems)
+    settle_extremes(cells, problems)
+    cells = settle_missing(cells, target, options.missing, problems)
+    refuse_empty_columns(cells, problems)
+    columns = replace(columns, one_hot=categories(cells, columns.one_hot))
+    dataset = _assemble(cells, columns, target, columns.id_column, name)
+    if dataset.y.size:
+        if problems.guessed is not None:
+            refuse_measurement(
+                dataset.classes, dataset.m, cells.inputs, cells.numbers, problems
+            )
+        check_classes(dataset.y, dataset.classes, target, problems)
+    problems.settle()
+    note_row_numbers(dataset.X, dataset.features, problems)
+    return replace(dataset, notes=tuple(problems.notes), reading=options.said)
+
+
+def samples_of(
+    cells: Cells,
+    roles: Roles,
+    columns: Columns,
+    options: ReadOptions,
+    name: str,
+    problems: Problems,
+) -> Dataset:
+    """The samples to classify; those of a model that fills may have gaps."""
+    target = roles.target_name
     _check_some(cells, problems)
     missing = options.missing
     if missing == "error" and columns.missing == "mean":
@@ -162,7 +291,8 @@ def read_features(
     if target is not None:
         note_unlabelled(cells, target, problems)
     problems.settle()
-    dataset = _assemble(source, cells, columns, target, id_column)
+    used = replace(columns, missing=missing)
+    dataset = _assemble(cells, used, target, roles.id_name, name)
     return replace(dataset, notes=tuple(problems.notes))
 
 
@@ -172,68 +302,27 @@ def _check_some(cells: Cells, problems: Problems) -> None:
         raise problems.stop("there is a header and no sample below it")
 
 
-def _read_training(
-    source: Source, options: ReadOptions, problems: Problems
-) -> tuple[Cells, Columns]:
-    """The cells, and the columns with the categories still to be filled in."""
-    if _is_libsvm(source, options):
-        cells = read_libsvm(source, None, problems)
-        header = (*cells.inputs, TARGET)
-        return cells, Columns(header, TARGET, missing=options.missing)
-    table = open_table(
-        source, options.delimiter, options.header, problems, options.comma
-    )
-    roles = training_roles(
-        table, options.target, options.id_column, options.one_hot, problems
-    )
-    cells = Reader(roles, options.na_values, options.comma).read(table, problems)
-    columns = Columns(
-        roles.names,
-        roles.target_name,
-        roles.id_name,
-        {roles.names[i]: () for i in roles.one_hot},
-        options.missing,
-        options.na_values,
-    )
-    return cells, columns
-
-
-def _read_prediction(
-    source: Source, model: Columns, options: ReadOptions, problems: Problems
-) -> tuple[Cells, str | None, str | None]:
-    """The cells in the model's order, and the names of the target and of the id."""
-    if _is_libsvm(source, options):
-        cells = read_libsvm(source, len(model.inputs), problems)
-        return replace(cells, inputs=model.inputs), TARGET, None
-    table = open_table(
-        source, options.delimiter, options.header, problems, options.comma
-    )
-    roles = prediction_roles(table, model, options.target, options.id_column, problems)
-    na_values = (*model.na_values, *options.na_values)
-    cells = Reader(roles, na_values, options.comma).read(table, problems)
-    return cells, roles.target_name, roles.id_name
-
-
 def _is_libsvm(source: Source, options: ReadOptions) -> bool:
     """By the option, else by the file's extension."""
     named = options.input_format
-    if (named or ("libsvm" if source.suffix in SUFFIXES else "csv")) == "csv":
+    if (named or ("libsvm" if source.suffix in LIBSVM_SUFFIXES else "csv")) == "csv":
         return False
-    columns = (options.target, options.id_column, *options.one_hot)
-    if any(columns) or options.delimiter or options.comma:
+    columns = (options.target, options.id_column, *options.one_hot, *options.drop)
+    if any(columns) or options.delimiter or options.notation() != PYTHON:
         raise SettingsError(
-            f"{source.name} is LIBSVM text: it has no columns for --target, "
-            "--id-column, --one-hot, --delimiter or --decimal to speak of"
+            f"{source.name} is LIBSVM text, which has no columns: --target, "
+            "--id-column, --one-hot, --drop, --delimiter, --decimal and --thousands "
+            "do not apply"
         )
     return True
 
 
 def _assemble(
-    source: Source,
     cells: Cells,
     columns: Columns,
     target: str | None,
     id_column: str | None,
+    name: str,
 ) -> Dataset:
     labels = cells.texts[target] if target is not None else np.empty(0, dtype=object)
     y, classes = encode(labels if (labels != "").all() else labels[:0])
@@ -242,10 +331,10 @@ def _assemble(
         y=y,
         classes=classes,
         features=columns.features,
-        target=target or columns.target or TARGET,
+        target=target or columns.target or LIBSVM_TARGET,
         ids=None if id_column is None else tuple(cells.texts[id_column]),
         id_column=id_column,
-        name=source.stem,
+        name=name,
         columns=columns,
         lines=cells.lines,
     )

@@ -7,8 +7,10 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from msvm_select.data.cells import Cells, Texts, is_number
-from msvm_select.data.problems import Problems
+from msvm_select.data.cells import Cells
+from msvm_select.data.doubts import Problems, is_number
+from msvm_select.data.table import Texts
+from msvm_select.phrases import listed, quoted
 from msvm_select.records import Columns, Floats, Ints, Mask
 
 SHOWN = 5
@@ -168,3 +170,25 @@ def _counts(cells: Cells, holes: Mask) -> str:
     if some.size > SHOWN:
         said.append(f"{some.size - SHOWN} more columns")
     return ", ".join(said)
+
+
+def note_unlabelled(cells: Cells, target: str, problems: Problems) -> None:
+    """Labels of data to predict are for comparing: all of them or none."""
+    lacking = int((cells.texts[target] == "").sum())
+    if 0 < lacking < cells.lines.size:
+        problems.note(
+            f"{lacking} of {cells.lines.size} labels in column {quoted(target)} are "
+            "missing: the column is not looked at"
+        )
+
+
+def check_categories(cells: Cells, columns: Columns, problems: Problems) -> None:
+    """Data to predict may not hold a category that the model never saw."""
+    for name, known in columns.one_hot.items():
+        for i in np.flatnonzero(~np.isin(cells.texts[name], ["", *known]))[:1]:
+            problems.add(
+                f"the model knows no category {quoted(cells.texts[name][i])}; "
+                f"it was trained on {listed(known)}",
+                int(cells.lines[i]),
+                name,
+            )

@@ -6,17 +6,59 @@ import codecs
 import io
 import os
 import sys
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import BinaryIO, TextIO
 
-from msvm_select.data.foreign import foreign, wide_encoding
-from msvm_select.data.size import rows_at_least
 from msvm_select.errors import DataError, SettingsError
 from msvm_select.memory import refuse_large
 from msvm_select.phrases import did_you_mean, quoted
 
 BLOCK = 2**20  # characters
+LOOKED_AT = 512  # bytes, to tell what a file is
+FIRST_LINES = 2**16  # bytes, to tell how long its lines are
+UNPACK = "unpack it first"
+EXPORT = "write it as CSV first"
+
+# The first bytes, what begins with them, what to do.
+SIGNATURES: tuple[tuple[bytes, str, str], ...] = (
+    (
+        b"PK\x03\x04",
+        "a spreadsheet (xlsx, ods) or another zip archive",
+        "save the sheet as CSV, or unpack it",
+    ),
+    (b"\xd0\xcf\x11\xe0", "a spreadsheet (xls)", "save the sheet as CSV"),
+    (b"\x1f\x8b", "packed by gzip", UNPACK),
+    (b"BZh", "packed by bzip2", UNPACK),
+    (b"\xfd7zXZ\0", "packed by xz", UNPACK),
+    (b"\x28\xb5\x2f\xfd", "packed by zstd", UNPACK),
+    (b"7z\xbc\xaf", "a 7z archive", UNPACK),
+    (b"PAR1", "a Parquet file", EXPORT),
+    (b"ARROW1", "an Arrow file", EXPORT),
+    (b"FEA1", "a Feather file", EXPORT),
+    (b"\x89HDF", "an HDF5 file", EXPORT),
+    (b"\x93NUMPY", "a NumPy array", EXPORT),
+    (b"SQLite format 3", "an SQLite database", EXPORT),
+    (b"%PDF", "a PDF", "take the table from where it was made"),
+    (b"\x89PNG", "a picture", "take the table from where it was made"),
+    (b"\x80\x04", "a Python pickle", EXPORT),
+    (b"\x80\x05", "a Python pickle", EXPORT),
+    (b"<!doctype", "a web page", "was the download refused?"),
+    (b"<html", "a web page", "was the download refused?"),
+    (b"<?xml", "XML", EXPORT),
+    (b"@relation", "an ARFF file", EXPORT),
+    (b'{"', "JSON", EXPORT),
+    (b"[{", "JSON", EXPORT),
+    (b"[[", "JSON", EXPORT),
+)
+WIDE = (
+    # The mark of UTF-32 begins with that of UTF-16.
+    (b"\xff\xfe\0\0", "utf-32"),
+    (b"\0\0\xfe\xff", "utf-32"),
+    (b"\xff\xfe", "utf-16"),
+    (b"\xfe\xff", "utf-16"),
+)
 
 Readable = str | os.PathLike[str] | BinaryIO
 
@@ -30,6 +72,7 @@ class Source:
     suffix: str
     data: bytes
     encoding: str
+    notes: tuple[str, ...] = ()
 
     def open(self) -> TextIO:
         """The text from its beginning, line ends as they are."""
@@ -37,20 +80,38 @@ class Source:
         return io.TextIOWrapper(io.BytesIO(self.data), self.encoding, newline="")
 
 
-def load(path: Readable, encoding: str = "utf-8") -> Source:
-    """Read a path, a binary stream, or standard input where the path is ``-``."""
-    encoding = _codec(encoding)
+def load(path: Readable, encoding: str | None = None) -> Source:
+    """Read a path, a binary stream, or standard input where the path is ``-``.
+
+    Without an ``encoding`` it is UTF-8, or else cp1252, with a note.
+    """
+    source = _opened(path, _codec(encoding or "utf-8"))
+    try:
+        _check_text(source)
+    except UnicodeError:
+        place, way_out = _undecodable(source)
+        if encoding is None and not source.data.startswith(codecs.BOM_UTF8):
+            western = replace(
+                source,
+                encoding="cp1252",
+                notes=(f"{place}, so it is read as cp1252; --encoding names another",),
+            )
+            with suppress(UnicodeError):
+                _check_text(western)
+                return western
+        raise DataError(f"{place}; {way_out}") from None
+    return source
+
+
+def _opened(path: Readable, encoding: str) -> Source:
     if isinstance(path, str | os.PathLike) and os.fspath(path) != "-":
         name = os.fspath(path)
         file = Path(name)
         # A name that is not UTF-8 could not be printed with the results.
         stem = os.fsencode(file.stem).decode("utf-8", "replace")
-        source = Source(name, stem, file.suffix.lower(), _bytes(name, file), encoding)
-    else:
-        stream = _standard_input() if isinstance(path, str | os.PathLike) else path
-        source = Source("standard input", "stdin", "", stream.read(), encoding)
-    _check_text(source)
-    return source
+        return Source(name, stem, file.suffix.lower(), _bytes(name, file), encoding)
+    stream = _standard_input() if isinstance(path, str | os.PathLike) else path
+    return Source("standard input", "stdin", "", stream.read(), encoding)
 
 
 def _codec(encoding: str) -> str:
@@ -103,7 +164,7 @@ def _no_such_file(file: Path) -> str:
 
 
 def _check_text(source: Source) -> None:
-    """Refuse what is not text, or not in this encoding, before it is cut to cells."""
+    """Refuse what is not text; a UnicodeError where it has another encoding."""
     data, encoding = source.data, source.encoding
     if what := foreign(data):
         raise DataError(f"{source.name} is {what}")
@@ -112,18 +173,17 @@ def _check_text(source: Source) -> None:
         raise DataError(
             f"{source.name} is {wide[:6].upper()} text: say --encoding {wide}"
         )
+    if encoding == "utf-8-sig" and data.isascii() and b"\0" not in data:
+        return
     line = 1
-    try:
-        with source.open() as text:
-            while block := text.read(BLOCK):
-                if "\0" in block:
-                    line += _line_ends(block.partition("\0")[0])
-                    raise DataError(
-                        f"{source.name}, line {line}: a zero byte; this is not text"
-                    )
-                line += _line_ends(block)
-    except UnicodeError:
-        raise DataError(_undecodable(source)) from None
+    with source.open() as text:
+        while block := text.read(BLOCK):
+            if "\0" in block:
+                line += _line_ends(block.partition("\0")[0])
+                raise DataError(
+                    f"{source.name}, line {line}: a zero byte; this is not text"
+                )
+            line += _line_ends(block)
 
 
 def _line_ends(text: str) -> int:
@@ -131,19 +191,58 @@ def _line_ends(text: str) -> int:
     return max(text.count("\n"), text.count("\r"))
 
 
-def _undecodable(source: Source) -> str:
-    """Which byte is none of the encoding: all is decoded again, to have its place."""
+def _undecodable(source: Source) -> tuple[str, str]:
+    """Which byte is not of the encoding, and the way out."""
     encoding = source.encoding.removesuffix("-sig")
     way_out = "name the file's own encoding"
     if encoding == "utf-8":
         way_out += ", for example --encoding latin-1 or cp1252"
     try:
-        source.data.decode(source.encoding)
+        source.data.decode(source.encoding)  # all again, to have the place
     except UnicodeDecodeError as error:
         before = source.data[: error.start].decode(source.encoding, "replace")
         line, byte = 1 + _line_ends(before), source.data[error.start]
-        place = f"{source.name}, line {line}"
-        return f"{place}: byte 0x{byte:02x} is not {encoding}; {way_out}"
+        return (
+            f"{source.name}, line {line}: byte 0x{byte:02x} is not {encoding}",
+            way_out,
+        )
     except UnicodeError:
         pass
-    return f"{source.name} is not {encoding}; {way_out}"
+    return f"{source.name} is not {encoding}", way_out
+
+
+def foreign(data: bytes) -> str:
+    """``a Parquet file, not CSV: write it as CSV first``; nothing where it may be."""
+    start = data[:LOOKED_AT]
+    words = b"".join(start.lower().split())
+    for mark, what, way_out in SIGNATURES:
+        if start.startswith(mark) or words.startswith(mark):
+            return f"{what}, not CSV: {way_out}"
+    return ""
+
+
+def wide_encoding(data: bytes) -> str:
+    """The encoding of text whose characters have two or four bytes, else nothing."""
+    for mark, encoding in WIDE:
+        if data.startswith(mark):
+            return encoding
+    # Text of the western world has a zero for every other byte.
+    start = data[: min(LOOKED_AT, len(data) // 2 * 2)]
+    if start and not any(start[1::2]) and all(start[::2]):
+        return "utf-16-le"
+    if start and not any(start[::2]) and all(start[1::2]):
+        return "utf-16-be"
+    return ""
+
+
+def rows_at_least(path: str) -> int:
+    """How many rows a file has, judged before it is read; 0 for what has no size."""
+    # A pipe is not to be opened: what is read here would be gone.
+    if not os.path.isfile(path) or (size := os.path.getsize(path)) < FIRST_LINES:
+        return 0
+    try:
+        with open(path, "rb") as file:
+            lines = file.read(FIRST_LINES).splitlines(keepends=True)
+    except OSError:  # the reader tells it
+        return 0
+    return size // max(map(len, lines[:-1] or lines))

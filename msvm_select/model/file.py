@@ -20,12 +20,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from msvm_select.data.columns import restored, stored
 from msvm_select.errors import DataError, SettingsError
 from msvm_select.model.model import Certificate, Model, Training
 from msvm_select.names import KERNELS
 from msvm_select.phrases import did_you_mean
-from msvm_select.records import Floats, Scaling
+from msvm_select.records import Columns, Floats, Scaling
 from msvm_select.show.formats import check_writable, write_whole
 
 FORMAT = "msvm-select model"
@@ -128,6 +127,26 @@ def _model(meta: Mapping[str, Any], arrays: Mapping[str, Any]) -> Model:
         training=Training(**meta["training"]),
         versions=dict(meta["versions"]),
     )
+
+
+def stored(columns: Columns) -> dict[str, Any]:
+    """What a model file holds of the columns: only what JSON knows.
+
+    The fields that version 1 did not have from the start are left out at their
+    defaults.
+    """
+    plain = asdict(columns)
+    plain["one_hot"] = {name: list(v) for name, v in columns.one_hot.items()}
+    plain |= {k: list(v) for k, v in plain.items() if isinstance(v, tuple)}
+    usual: dict[str, Any] = {"decimal": "point", "thousands": None, "drop": []}
+    return {k: v for k, v in plain.items() if k not in usual or v != usual[k]}
+
+
+def restored(plain: Mapping[str, Any]) -> Columns:
+    """The columns again, from what ``stored`` gave."""
+    lists = {k: tuple(v) for k, v in plain.items() if isinstance(v, list | tuple)}
+    one_hot = {name: tuple(values) for name, values in plain["one_hot"].items()}
+    return Columns(**{**plain, **lists, "one_hot": one_hot})
 
 
 def _table(array: Floats, width: int) -> Floats:

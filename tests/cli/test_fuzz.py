@@ -105,9 +105,17 @@ def damaged(draw: st.DrawFn, data: bytes) -> bytes:
     return data[:at] + piece + data[at + draw(st.integers(0, 3)) :]
 
 
+def decoded(data: bytes) -> str:
+    """The text, which is UTF-8 or else of Windows."""
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        return data.decode("cp1252")
+
+
 def plain(data: bytes, delimiter: str) -> list[list[str]]:
     """The rows that the csv module alone finds, blank lines left out."""
-    text = io.StringIO(data.decode("utf-8-sig"), newline="")
+    text = io.StringIO(decoded(data), newline="")
     rows = csv.reader(text, delimiter=delimiter, skipinitialspace=True)
     return [row for row in rows if len(row) > 1 or (row and row[0].strip())]
 
@@ -122,6 +130,8 @@ def read(data: bytes, **options: Any) -> Dataset | None:
 def same(found: float, cell: str) -> bool:
     """Whether a cell was read as what Python reads in it; a missing one as NaN."""
     cell = cell.strip()
+    if "," in cell:  # decimal commas are recognised beside semicolons
+        cell = cell.replace(",", ".")
     if math.isnan(found):
         return cell in MISSING or cell.lower().lstrip("+-") == "nan"
     return "_" not in cell and float(cell) == found
@@ -203,7 +213,7 @@ def test_libsvm_door(lines: list[str], end: str) -> None:
     dataset = read(data, input_format="libsvm", missing="mean")
     if dataset is None:
         return
-    text = io.StringIO(data.decode(), newline="")
+    text = io.StringIO(decoded(data), newline="")
     rows = [row for line in text if (row := line.partition("#")[0].split())]
     assert dataset.m == len(rows)
     for x, k, row in zip(dataset.X, dataset.y, rows, strict=True):

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from msvm_select.data import load_csv
-from msvm_select.data.problems import UnusableDataError
+from msvm_select.data.doubts import UnusableDataError
 from msvm_select.errors import DataError, SettingsError
 from msvm_select.records import Dataset
 
@@ -31,7 +31,7 @@ def refusal(text: str | bytes, **options: object) -> str:
 
 def test_decimal_comma_does_not_hide_the_semicolon() -> None:
     """Commas inside of numbers are told as such, not taken for delimiters."""
-    said = refusal("1,5;3,5;setosa\n4,0;4,5;b\n", header=False)
+    said = refusal("1,5;3,5;setosa\n4,0;4.5;b\n", header=False)
     assert "line 1, column 'x1'" in said
     assert "decimal comma" in said
 
@@ -80,7 +80,12 @@ def test_missing_is_refused() -> None:
         ("a,b,class\n1,2,x\n", {"header": False}, ["line 1"]),
         ('a,class\n1,"x\n2,y\n', {}, ["line 2", "quote"]),
         (",a,class\n1,2,x\n2,2,y\n", {}, ["column 1 has no name", "--id-column 1"]),
-        (b"a,class\n1,\xe9\n2,y\n", {}, ["line 2", "0xe9", "--encoding latin-1"]),
+        (b"a,class\n1,\x81\n2,y\n", {}, ["line 2", "0x81", "--encoding latin-1"]),
+        (
+            b"a,class\n1,\xe9\n2,y\n",
+            {"encoding": "utf-8"},
+            ["line 2", "0xe9", "--encoding latin-1"],
+        ),
         ("a,class\n1,x\n".encode("utf-16"), {}, ["--encoding utf-16"]),
         (b"a,class\n1,\0\n", {}, ["line 2", "zero byte"]),
         (b"PK\x03\x04xyz", {}, ["spreadsheet"]),

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from msvm_select.data import ReadOptions, load_csv, read_dataset, read_features
-from msvm_select.data.columns import restored, stored
 from msvm_select.errors import DataError
+from msvm_select.model.file import restored, stored
 from msvm_select.records import Dataset
 
 DATA = Path(__file__).parents[2] / "data"

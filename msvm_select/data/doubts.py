@@ -1,0 +1,245 @@
+"""All that is wrong or odd in a file, with its place and the way out."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from msvm_select.errors import DataError
+from msvm_select.phrases import listed, quoted
+from msvm_select.records import Floats, Ints
+
+MOST_LEVELS = 10  # numbers with decimals that may still be classes: doses, say
+MANY_LEVELS = 2 * MOST_LEVELS  # of a target that nobody named
+
+# What a cell looks like, what it has, the way out.
+LOOKS: tuple[tuple[str, str, str], ...] = (
+    (
+        r"[-+]?\d{1,3},\d{3}",
+        "a comma",
+        "say --decimal comma if it is a decimal comma, or --thousands comma if it "
+        "separates thousands",
+    ),
+    (
+        r"[-+]?\d+,\d+([eE][-+]?\d+)?",
+        "a decimal comma",
+        "say --decimal comma, or write decimal points",
+    ),
+    (r"[-+]?\d+\.\d+([eE][-+]?\d+)?", "a decimal point", "say --decimal point"),
+    (
+        r"[-+]?\d{1,3}([.,' _\u00a0\u2009\u202f]\d{3})+([.,]\d*)?",
+        "a thousands separator",
+        "name it with --thousands, or write the digits without it",
+    ),
+    (r"[-+]?\d+(_\d+)+(\.\d*)?", "an underscore", "write the digits without it"),
+    (r"[\u2212\u2013]\d.*", "a minus that is another character", "write '-'"),
+    (r"[-+]?[\d.,]+\s?%", "a percent sign", "write the number alone"),
+    (r"[$\u20ac\u00a3]\s?[-+]?[\d.,]+", "a currency", "write the number alone"),
+    (r"0[xX][\da-fA-F]+", "hexadecimal digits", "write decimal ones"),
+    (r"[-+]?\d+(\.\d*)?[dD][-+]?\d+", "a Fortran exponent", "write e for d"),
+)
+
+
+class UnusableDataError(DataError):
+    """The data cannot be used, for each of the reasons in ``problems``.
+
+    ``guessed`` is the column that was taken for the class because none was named.
+    """
+
+    def __init__(
+        self, name: str, problems: Sequence[str], guessed: str | None = None
+    ) -> None:
+        """One message of all the problems in the file ``name``."""
+        self.problems, self.guessed = tuple(problems), guessed
+        lines = [f"{name}: {len(problems)} problems", *(f"- {p}" for p in problems)]
+        super().__init__(problems[0] if len(problems) == 1 else "\n".join(lines))
+
+
+@dataclass
+class Problems:
+    """What was found so far in one file; ``notes`` are worth saying, not errors.
+
+    ``unit`` is what places are counted in: lines of a file, rows of a DataFrame.
+    ``guessed`` is the column that was taken for the class when none was named, ``last``
+    whether only because it is the last.
+    """
+
+    name: str
+    found: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    unit: str = "line"
+    guessed: str | None = None
+    last: bool = False
+
+    def add(
+        self, text: str, line: int | None = None, column: str | None = None
+    ) -> None:
+        """One more problem, at its place in the file."""
+        where = [self.name]
+        if line is not None:
+            where.append(f"{self.unit} {line}")
+        if column is not None:
+            where.append(f"column {quoted(column)}")
+        self.found.append(f"{', '.join(where)}: {text}")
+
+    def note(self, text: str) -> None:
+        """One more remark that does not stop anything."""
+        self.notes.append(text)
+
+    def stop(self, text: str, line: int | None = None) -> UnusableDataError:
+        """The error to raise when nothing more can be read after this problem."""
+        self.add(text, line)
+        return UnusableDataError(self.name, self.found, self.guessed)
+
+    def settle(self) -> None:
+        """Raise when anything was found."""
+        if self.found:
+            raise UnusableDataError(self.name, self.found, self.guessed)
+
+
+@dataclass
+class NoNumbers:
+    """The cells of one column that are no numbers: the first, how many, which."""
+
+    line: int
+    value: str
+    count: int = 0
+    distinct: set[str] = field(default_factory=set)
+
+    def what_to_do(self, name: str, m: int, option: str, guessed: bool) -> str:
+        """Of ``m`` rows; in words, for the column ``name``.
+
+        ``option`` is what --id-column and --target call it. Where the target was
+        ``guessed`` the column may be the true one.
+        """
+        name, shown, option = quoted(name), quoted(self.value), quoted(option)
+        said = f"{shown} is not a number"
+        for look, what, way_out in LOOKS:
+            if re.fullmatch(look, self.value):
+                return f"{said}: it has {what}; {way_out}"
+        if self.count == m and len(self.distinct) == m > 2:
+            return (
+                f"{said}, and every row has another text here: say --id-column "
+                f"{option} if it names the rows, or --one-hot {name} if it is a "
+                "category"
+            )
+        if self.count * 2 >= m:
+            is_class = f"--target {option} if it is the class, or " if guessed else ""
+            return f"{said}: say {is_class}--one-hot {name} if it is a category"
+        return (
+            f"{said} ({self.count} such of {m} rows): correct it, or say --na-values "
+            f"{shown} if it stands for a missing value, or --one-hot {name} if the "
+            "column is a category"
+        )
+
+
+def is_number(cell: str) -> bool:
+    """Whether the text is a number (also inf and nan), without digit separators."""
+    if "_" in cell:
+        return False
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return True
+
+
+def check_classes(
+    y: Ints, classes: tuple[str, ...], target: str, problems: Problems
+) -> None:
+    """One class cannot be told apart from anything; one sample is worth a word."""
+    if len(classes) == 1:
+        problems.add(
+            f"every row has the class {quoted(classes[0])}; two classes are needed at "
+            "least (--target names another column)",
+            column=target,
+        )
+        return
+    _note_alike(classes, problems)
+    counts = np.bincount(y, minlength=len(classes))
+    single = [classes[k] for k in np.flatnonzero(counts == 1)]
+    odd = "every row has a class of its own" if len(single) == y.size > 2 else ""
+    if not odd and len(classes) > MOST_LEVELS and _have_decimals(classes):
+        odd = f"the {len(classes)} classes are numbers with decimals"
+    if odd:
+        problems.note(f"{odd}: is {quoted(target)} the target? (--target)")
+    elif single:
+        plural = "class has" if len(single) == 1 else "classes have"
+        problems.note(f"{len(single)} {plural} a single sample: {listed(single)}")
+
+
+def refuse_measurement(
+    classes: tuple[str, ...], m: int, inputs: Sequence[str], X: Floats, p: Problems
+) -> None:
+    """Stop where the column that was taken for the class seems to be a measurement.
+
+    ``inputs`` names the other columns, whose values are X (m, inputs).
+    """
+    decimals = _have_decimals(classes)
+    nearly_each = p.last and len(classes) > 0.9 * m
+    if len(classes) <= MANY_LEVELS or not (decimals or nearly_each):
+        return
+    like = "a measurement" if decimals else "no class"
+    values = f"{len(classes)} different values in {m} rows"
+    named = f"say which column is the class with --target ({_candidates(inputs, X)})"
+    p.add(
+        f"no --target was given, and this column, taken for the class, looks like "
+        f"{like}: {values}{', with decimals' if decimals else ''}; {named}",
+        column=p.guessed,
+    )
+
+
+def _candidates(inputs: Sequence[str], X: Floats) -> str:
+    """Whole numbers, few, each in several rows; a column of text is told elsewhere."""
+    found = []
+    for name, x in zip(inputs, X.T, strict=True):
+        values, counts = np.unique(x[~np.isnan(x)], return_counts=True)
+        few = 2 <= values.size <= MANY_LEVELS and counts.min() > 1
+        if few and (values == np.floor(values)).all():
+            found.append(name)
+    if not found:
+        return "no other column of numbers looks like one"
+    return f"{listed(found)} look{'s' if len(found) == 1 else ''} like one"
+
+
+def _have_decimals(classes: tuple[str, ...]) -> bool:
+    """Whether the classes are numbers, and not all of them whole."""
+    if not all(map(is_number, classes)):
+        return False
+    return not all(float(name).is_integer() for name in classes)
+
+
+def _note_alike(classes: tuple[str, ...], problems: Problems) -> None:
+    """Classes that may be one, written in two ways."""
+    first: dict[str, str] = {}
+    for name in classes:
+        other = first.setdefault(_key(name), name)
+        if other != name:
+            problems.note(
+                f"the classes {quoted(other)} and {quoted(name)} are nearly written "
+                "alike: are they one?"
+            )
+            return
+
+
+def _key(name: str) -> str:
+    """The same for names that differ in blanks, or in how a number is written."""
+    if is_number(name):
+        return repr(float(name))
+    return "".join(unicodedata.normalize("NFKC", name).split())
+
+
+def note_row_numbers(X: Floats, features: tuple[str, ...], problems: Problems) -> None:
+    """A column that counts the rows is an id: in a sorted file it betrays the class."""
+    if X.shape[0] < 3:
+        return
+    starts = np.flatnonzero(np.isin(X[0], [0.0, 1.0]))
+    for j in starts[(np.diff(X[:, starts], axis=0) == 1.0).all(axis=0)]:
+        name = quoted(features[j])
+        problems.note(
+            f"column {name} counts the rows: say --id-column {name} if it names them"
+        )

@@ -92,10 +92,14 @@ def test_arrows_point_one_way() -> None:
     assert set(breaches) == PENDING
 
 
-def test_the_top_level_is_that_of_the_readme() -> None:
-    """The README's map names every folder, and nothing that is not there."""
-    readme = (PACKAGE.parent / "README.md").read_text(encoding="utf-8")
-    tree = readme.partition("\nmsvm_select/\n")[2].partition("\ntests/")[0]
+def test_the_top_level_is_that_of_the_documentation() -> None:
+    """The map of the source names every folder, and nothing that is not there."""
+    page = PACKAGE.parent / "docs" / "development.md"
+    tree = (
+        page.read_text(encoding="utf-8")
+        .partition("\nmsvm_select/\n")[2]
+        .partition("\ntests/")[0]
+    )
     told = {line.split()[0].rstrip("/") for line in tree.splitlines()}
     there = {path.name for path in PACKAGE.iterdir() if path.name[0] != "_"}
     assert told == there

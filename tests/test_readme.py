@@ -1,4 +1,4 @@
-"""What the README and the example files promise is what happens."""
+"""What the README, the reference and the example files promise is what happens."""
 
 from __future__ import annotations
 
@@ -25,12 +25,14 @@ from tests.write_docs import furnish
 
 HOUSE = Path(__file__).parent.parent
 README = (HOUSE / "README.md").read_text(encoding="utf-8")
-BLOCKS = re.findall(r"```(\w*)\n(.*?)```", README, flags=re.DOTALL)
+REFERENCE = (HOUSE / "docs" / "reference.md").read_text(encoding="utf-8")
+DEVELOPMENT = (HOUSE / "docs" / "development.md").read_text(encoding="utf-8")
 
 
-def blocks(language: str) -> list[str]:
+def blocks(language: str, page: str = README) -> list[str]:
     """The code blocks of a language, in order."""
-    return [text for found, text in BLOCKS if found == language]
+    found = re.findall(r"```(\w*)\n(.*?)```", page, flags=re.DOTALL)
+    return [text for name, text in found if name == language]
 
 
 @pytest.fixture
@@ -64,7 +66,7 @@ def test_the_python_that_is_shown_runs(
     clone: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Both examples: the labels and the gap, the mean score."""
-    five_lines, classifier, _ = blocks("python")
+    five_lines, classifier = blocks("python")
     exec(five_lines, {})
     assert "setosa" in capsys.readouterr().out
     pytest.importorskip("sklearn")
@@ -74,7 +76,7 @@ def test_the_python_that_is_shown_runs(
 
 def test_the_kernel_that_is_shown_is_one() -> None:
     """Six lines, whose Gram matrix passes Mercer's test."""
-    text = blocks("python")[2]
+    (text,) = blocks("python", DEVELOPMENT)
     assert len(text.splitlines()) == 6
     names = {"dataclass": dataclasses.dataclass, "Kernel": Kernel}
     scope = {**names, "np": np, "cdist": cdist, "__name__": __name__}
@@ -88,12 +90,18 @@ def test_the_kernel_that_is_shown_is_one() -> None:
     [
         ("Kernels", KERNELS),
         ("Solvers", SOLVERS),
-        ("Exit codes", map(str, EXIT_CODES)),
     ],
 )
 def test_the_tables_name_what_is_on_offer(section: str, names: Iterable[str]) -> None:
     """The same names in the same order as in the program."""
     assert first_cells(section) == list(names)
+
+
+def test_the_exit_codes_are_all_told() -> None:
+    """In the order of the program."""
+    text = README.partition("\n## Exit codes\n")[2].partition("\n## ")[0]
+    told = [int(word) for word in re.findall(r"(?:^|·\s)(\d+) ", text.strip())]
+    assert told == list(EXIT_CODES)
 
 
 def test_the_criteria_are_all_told() -> None:
@@ -123,8 +131,8 @@ def test_every_config_names_its_data(config: Path) -> None:
 
 
 def part(section: str) -> str:
-    """The text under a heading."""
-    return README.partition(f"\n## {section}\n")[2].partition("\n## ")[0]
+    """The text under a heading of the reference."""
+    return REFERENCE.partition(f"\n## {section}\n")[2].partition("\n## ")[0]
 
 
 def first_cells(section: str) -> list[str]:

@@ -46,10 +46,9 @@ PICTURES = {  # in docs/images, each with what is swept for it
 HEAD = """\
 # Every command, every option
 
-For whoever wants to look something up: the help of each command, as `--help` prints it.
-Examples come first everywhere. Settings may also come from the environment or, with
-`msvm-select run`, from a file; [the README](../README.md#what-one-does-with-it) says
-which of them wins.
+This page has the help of each command, as `--help` prints it, with examples first.
+[The reference](reference.md#where-settings-come-from) says where else settings can come
+from, and which of them wins.
 
 """
 

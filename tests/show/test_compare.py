@@ -201,9 +201,9 @@ def test_trouble_is_told_by_the_exit_code() -> None:
 
 
 @pytest.mark.parametrize("loss", ["l1", "l2"])
-def test_the_table_of_the_readme_is_what_comes_out(loss: str) -> None:
+def test_the_table_of_the_bounds_is_what_comes_out(loss: str) -> None:
     """On iris: the rate of each pick, and Kendall's tau."""
-    text = (DATA.parent / "README.md").read_text(encoding="utf-8")
+    text = (DATA.parent / "docs" / "bounds.md").read_text(encoding="utf-8")
     part = text.partition("## Do the bounds choose well?")[2].partition("\n## ")[0]
     told = {
         cells[1].strip(" `"): cells[3].strip()

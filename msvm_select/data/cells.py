@@ -168,9 +168,10 @@ class Reader:
         # The whole column at once is ten times as fast; float() takes 1_000, we do not.
         if "_" not in "".join(cells):
             try:
+                plain = cells
                 if self.notation != PYTHON:
-                    cells = [*map(self.notation.plain, cells)]
-                return np.array(cells, dtype=np.float64)
+                    plain = [*map(self.notation.plain, cells)]
+                return np.array(plain, dtype=np.float64)
             except ValueError:
                 pass
         return np.array(

@@ -278,7 +278,10 @@ def test_ten_thousand_characters_and_columns() -> None:
         ("a,class\n1,x\n2,y\n".encode("utf-32"), ["--encoding utf-32"]),
         ("sep=;\na;class\n1;x\n", ["line 1", "Excel", "delete"]),
         ("a,b,class\n1,5,2,x\n", ["line 2", "4 fields", "decimal comma"]),
-        ("a;class\n1,234;x\n2;y\n", ["a comma", "--decimal comma", "--thousands comma"]),
+        (
+            "a;class\n1,234;x\n2;y\n",
+            ["--decimal comma", "--thousands comma"],
+        ),
         ("a;class\n1.234,5;x\n2;y\n", ["thousands separator"]),
         ("a,class\n1_000,x\n2,y\n", ["'1_000'", "thousands separator"]),
         ("a,class\n0x1f,x\n2,y\n", ["hexadecimal"]),

@@ -34,9 +34,6 @@ PENDING = {
     ("results/reread.py", "msvm_select.show.formats"),
     ("sweep/journal.py", "msvm_select.show.formats"),
     ("sweep/plan.py", "msvm_select.show.plain"),
-    ("train/along_C.py", "msvm_select.sweep.progress"),
-    ("train/along_C.py", "msvm_select.sweep.scoring"),
-    ("train/prepare.py", "msvm_select.sweep.progress"),
 }
 # The registry's types; the classes themselves are imported when they are asked for.
 TYPES_ONLY = {

@@ -13,10 +13,10 @@ from msvm_select.errors import SettingsError
 
 if TYPE_CHECKING:
     from msvm_select.cli.talk import Talk
-    from msvm_select.model import Trained
     from msvm_select.model.from_results import CellOfResults
     from msvm_select.records import Dataset
     from msvm_select.settings import Settings
+    from msvm_select.train.along_C import Trained
 
 DEFAULT_C = 1.0
 FIXED = ("kernel", "C", "gamma", "sigma", "degree", "coef0", "loss")
@@ -37,7 +37,7 @@ class Asked:
 
     def trained(self, data: Dataset, talk: Talk) -> Trained:
         """It, from these data, which must be those of the results."""
-        from msvm_select.model import train_cell
+        from msvm_select.train.along_C import train_cell
 
         for note in (*data.notes, *self.notes):
             talk.say(f"Note: {note}")
@@ -45,15 +45,15 @@ class Asked:
             talk.say(f"From {self.cell.name}")
             self.cell.check_data(data)
         trained = patiently(train_cell, data, self.settings, talk)
-        solution = trained.cell.solution
-        if self.cell is not None and not trained.indefinite:
+        solution = trained.solution
+        if self.cell is not None and not trained.warning:
             self.cell.check_machine(solution.dual_objective, solution.gap)
         return trained
 
     def optimal(self, data: Dataset, talk: Talk, purpose: str) -> Trained:
         """The same; where it did not converge, say what there is not then, and exit."""
         trained = self.trained(data, talk)
-        if not trained.cell.solution.converged:
+        if not trained.solution.converged:
             _end(trained, purpose)
         return trained
 
@@ -71,7 +71,7 @@ def conclude(
 
 
 def _end(trained: Trained, purpose: str) -> NoReturn:
-    reason = f"the training did not converge: {trained.cell.solution.reason}"
+    reason = f"the training did not converge: {trained.solution.reason}"
     click.echo(f"Error: {reason}; so there is {purpose}.", err=True)
     click.get_current_context().exit(5)
 

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from msvm_select.row import Row
     from msvm_select.settings import Settings
     from msvm_select.sweep.journal import Journal
-    from msvm_select.sweep.progress import Progress
+    from msvm_select.train.events import Progress
 
 
 @click.command("sweep", cls=Command, short_help="Train and rank the cells of a grid.")

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from rich.live import Live
 
     from msvm_select.sweep.headway import Facts, Headway
-    from msvm_select.sweep.progress import (
+    from msvm_select.train.events import (
         Event,
         GramTested,
         Resumed,
@@ -90,8 +90,8 @@ class Talk:
 
     def __call__(self, event: Event) -> None:
         """What there is to say of one event; nothing to what was left behind."""
-        from msvm_select.sweep import progress
         from msvm_select.sweep.headway import Headway
+        from msvm_select.train import events
 
         if self.ended.is_set():
             return
@@ -101,15 +101,15 @@ class Talk:
                 self.headway = Headway(began=time.monotonic())
             self.headway.hear(event, time.monotonic())
         match event:
-            case progress.Started():
+            case events.Started():
                 self._started(event)
-            case progress.Widened():
+            case events.Widened():
                 self._widened(event)
-            case progress.Resumed():
+            case events.Resumed():
                 self._resumed(event)
-            case progress.GramTested():
+            case events.GramTested():
                 self._tested(event)
-            case progress.CellDone() | progress.CellProgress():
+            case events.CellDone() | events.CellProgress():
                 self._tell_the_time()
 
     def _started(self, event: Started) -> None:

@@ -8,7 +8,6 @@ is that value itself.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -19,21 +18,11 @@ from msvm_select.criteria.guaranteed_risk import GuaranteedRiskTerms, guaranteed
 from msvm_select.experiment.best_linear import best_linear
 from msvm_select.experiment.exact_risk import Classifier, risk
 from msvm_select.generate import three_gaussians
-from msvm_select.kernels.linear import Linear
-from msvm_select.machines.weston_watkins import WestonWatkins
-from msvm_select.records import Dataset, Scaling
-from msvm_select.row import Row
+from msvm_select.records import Dataset
 from msvm_select.settings import Settings, settings_from
 from msvm_select.settings.grids import GridLike
-from msvm_select.solution import Solution
-from msvm_select.sweep.progress import (
-    CellDone,
-    CellStarted,
-    Progress,
-    Started,
-    silent,
-)
-from msvm_select.train.along_C import make_solver
+from msvm_select.train.along_C import one_setting
+from msvm_select.train.events import Progress, silent
 
 GRID = "0.0001:0.003:+0.0001"
 GAP = 1e-6
@@ -109,8 +98,8 @@ def train_set(
     """Draw a training set, train along C, and take every risk."""
     drawn = three_gaussians(per_class, seed)
     data = replace(drawn, name=f"{drawn.name} (seed {seed})")
-    cells = _along_C(data, settings, progress)
-    return TrainingSet(data, seed, tuple(_step(cell, seed) for cell in cells))
+    cells = one_setting(data, settings, progress)
+    return TrainingSet(data, seed, tuple(_step(one.cell, seed) for one in cells))
 
 
 def gather_sets(
@@ -119,22 +108,6 @@ def gather_sets(
     """With the risk of Bayes' classifier and that of the best linear one."""
     bayes = risk(Classifier.bayes())
     return Experiment(sets, per_class, settings, bayes, risk(best_linear()))
-
-
-def _along_C(data: Dataset, settings: Settings, progress: Progress) -> Iterator[Cell]:
-    """The trained cells, C upward, each begun at the one before."""
-    scaling, kernel = Scaling.fit(data.X, settings.scale), Linear()
-    gram, solver = kernel.gram(scaling.apply(data.X)), make_solver(settings)
-    m, n = data.X.shape
-    sizes = (1, len(settings.C))
-    progress(Started(data.name, m, n, data.Q, *sizes, solver=settings.solver))
-    last: Solution | None = None
-    for C in settings.C:
-        progress(CellStarted(kernel, C))
-        last = solver.solve(WestonWatkins().dual(gram, data.y, data.Q, C), start=last)
-        constants = settings.constants
-        yield Cell(data, scaling, kernel, solver, last, constants=constants)
-        progress(CellDone(Row(kernel=kernel.name, C=C)))
 
 
 def _step(cell: Cell, seed: int) -> Step:

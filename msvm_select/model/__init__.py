@@ -1,7 +1,7 @@
 """A trained machine on its own: fitted, kept in a file, asked for classes."""
 
 from msvm_select.model.file import load_model
-from msvm_select.model.fitting import Trained, fit, fit_settings, model_of, train_cell
+from msvm_select.model.fitting import fit, fit_settings, model_of
 from msvm_select.model.model import Certificate, Model, Training
 from msvm_select.model.predictions import Predictions, predictions
 
@@ -9,12 +9,10 @@ __all__ = [
     "Certificate",
     "Model",
     "Predictions",
-    "Trained",
     "Training",
     "fit",
     "fit_settings",
     "load_model",
     "model_of",
     "predictions",
-    "train_cell",
 ]

@@ -12,11 +12,10 @@ from msvm_select.criteria.radius_margin_l1 import softened
 from msvm_select.criteria.span import predicted_margins
 from msvm_select.criteria.vc import vc
 from msvm_select.errors import SolverError
-from msvm_select.kernels.mercer import INDEFINITE
-from msvm_select.model.fitting import Trained
 from msvm_select.model.left_out import UNUSED
 from msvm_select.settings import Settings
 from msvm_select.show.answers.bound import BoundsReport
+from msvm_select.train.along_C import Trained
 
 
 def bounds(trained: Trained, settings: Settings) -> BoundsReport:
@@ -39,9 +38,7 @@ def bounds(trained: Trained, settings: Settings) -> BoundsReport:
         data=cell.data,
         solution=solution,
         point={
-            "kernel": trained.kernel.name,
-            **trained.kernel.parameters,
-            "C": solution.dual.weight,
+            **trained.point,
             "loss": settings.loss,
             "solver": settings.solver,
         },
@@ -54,9 +51,7 @@ def bounds(trained: Trained, settings: Settings) -> BoundsReport:
         risk=guaranteed_risk(cell),
         compression=compression(cell),
         vc=vc(cell, terms.ball_all if terms else None),
-        warning=(
-            INDEFINITE.format(trained.smallest_eigenvalue) if trained.indefinite else ""
-        ),
+        warning=trained.warning,
     )
 
 

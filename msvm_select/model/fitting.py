@@ -2,29 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
-from msvm_select.criteria.base import Cell
-from msvm_select.errors import KernelError, SettingsError
-from msvm_select.kernels.base import Kernel
-from msvm_select.kernels.mercer import INDEFINITE, is_indefinite, smallest_eigenvalue
 from msvm_select.model.model import Certificate, Model, Training
-from msvm_select.names import MACHINES
-from msvm_select.records import Columns, Dataset, Gram
+from msvm_select.records import Columns, Dataset
 from msvm_select.results.identity import versions
-from msvm_select.settings import PARAMETERS, Settings, settings_from
+from msvm_select.settings import Settings, settings_from
 from msvm_select.settings.grids import GridLike
-from msvm_select.sweep.progress import (
-    CellProgress,
-    CellStarted,
-    GramTested,
-    Progress,
-    silent,
-)
-from msvm_select.train.along_C import make_solver
-from msvm_select.train.prepare import prepared
+from msvm_select.train.along_C import Trained, train_cell
+from msvm_select.train.events import Progress, silent
 
 
 def fit(
@@ -81,66 +67,6 @@ def fit_settings(
     return model_of(train_cell(data, settings, progress), settings.solver)
 
 
-@dataclass(frozen=True, eq=False)
-class Trained:
-    """One trained cell, and what Mercer's test of its Gram matrix gave."""
-
-    kernel: Kernel
-    cell: Cell
-    smallest_eigenvalue: float
-    indefinite: bool
-
-
-def train_cell(
-    data: Dataset, settings: Settings, progress: Progress = silent
-) -> Trained:
-    """The only cell that ``settings`` have, trained, ready for any criterion."""
-    _check_single(settings)
-    ready = prepared(data, settings)
-    (kernel,) = ready.kernels
-    ready.check_memory()
-    progress(ready.started())
-    gram = kernel.gram(ready.X)
-    smallest = tested(kernel, gram, settings.allow_indefinite, progress)
-    C = settings.C[0]
-    progress(CellStarted(kernel, C))
-    solver, machine = make_solver(settings), MACHINES[settings.loss]()
-    solution = solver.solve(machine.dual(gram, data.y, data.Q, C))
-
-    def tell(done: int, of: int) -> None:
-        progress(CellProgress(kernel, C, done, of))
-
-    cell = Cell(
-        data, ready.scaling, kernel, solver, solution,
-        settings.jobs, tell, settings.constants, machine.dual,
-        not is_indefinite(smallest, gram),
-    )  # fmt: skip
-    return Trained(kernel, cell, smallest, not cell.mercer)
-
-
-def _check_single(settings: Settings) -> None:
-    for name in ("kernel", "C", *PARAMETERS):
-        count = len(getattr(settings, name) or ())
-        if count > 1:
-            raise SettingsError(
-                f"{name} has {count} values, but one machine is trained here: give one "
-                "value, or let msvm-select sweep try them all."
-            )
-
-
-def tested(kernel: Kernel, gram: Gram, allowed: bool, progress: Progress) -> float:
-    """The smallest eigenvalue of K; a KernelError where Mercer's test fails."""
-    smallest = smallest_eigenvalue(gram)
-    indefinite = is_indefinite(smallest, gram)
-    progress(GramTested(kernel, smallest, indefinite))
-    if indefinite and not allowed:
-        raise KernelError(
-            f"{kernel.name}: {INDEFINITE.format(smallest)}; allow_indefinite "
-            "(--allow-indefinite) trains it all the same."
-        )
-    return smallest
-
-
 def model_of(trained: Trained, solver: str) -> Model:
     """What is to be kept of a trained machine."""
     cell, kernel = trained.cell, trained.kernel
@@ -173,7 +99,7 @@ def model_of(trained: Trained, solver: str) -> Model:
 
 
 def _certificate(trained: Trained) -> Certificate:
-    solution = trained.cell.solution
+    solution = trained.solution
     return Certificate(
         converged=solution.converged,
         reason=solution.reason,
@@ -182,6 +108,6 @@ def _certificate(trained: Trained) -> Certificate:
         flow_imbalance=solution.flow_imbalance,
         b_unique=solution.b_unique,
         dual_objective=solution.dual_objective,
-        smallest_eigenvalue=trained.smallest_eigenvalue,
-        indefinite=trained.indefinite,
+        smallest_eigenvalue=trained.test.smallest_eigenvalue,
+        indefinite=trained.test.indefinite,
     )

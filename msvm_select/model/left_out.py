@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from msvm_select.criteria.leave_one_out import leave_each_out
 from msvm_select.errors import SolverError
-from msvm_select.kernels.mercer import INDEFINITE
-from msvm_select.model.fitting import Trained
 from msvm_select.settings import Settings
 from msvm_select.show.answers.loo import LeftOutReport
 from msvm_select.show.plain import Plain
+from msvm_select.train.along_C import Trained
 
 UNUSED = ("criteria", "rank_by", "seed", "warm_start")
 
@@ -25,11 +24,8 @@ def leave_one_out(trained: Trained, settings: Settings) -> LeftOutReport:
             "There is no leave-one-out of a machine that is not at its optimum: "
             f"{cell.solution.reason}."
         )
-    smallest = trained.smallest_eigenvalue
     point: dict[str, Plain] = {
-        "kernel": trained.kernel.name,
-        **trained.kernel.parameters,
-        "C": cell.solution.dual.weight,
+        **trained.point,
         "solver": settings.solver,
     }
     deciding = settings.deciding().items()
@@ -39,5 +35,5 @@ def leave_one_out(trained: Trained, settings: Settings) -> LeftOutReport:
         left_out=leave_each_out(cell, every_margin=True),
         point=point,
         settings={name: value for name, value in deciding if name not in UNUSED},
-        warning=INDEFINITE.format(smallest) if trained.indefinite else "",
+        warning=trained.warning,
     )

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from msvm_select.kernels.mercer import INDEFINITE
-from msvm_select.model.fitting import Trained
 from msvm_select.model.left_out import UNUSED
 from msvm_select.settings import Settings
 from msvm_select.show.answers.margins import MarginsReport
+from msvm_select.train.along_C import Trained
 
 
 def margins(trained: Trained, settings: Settings) -> MarginsReport:
@@ -17,13 +16,9 @@ def margins(trained: Trained, settings: Settings) -> MarginsReport:
         data=cell.data,
         solution=cell.solution,
         point={
-            "kernel": trained.kernel.name,
-            **trained.kernel.parameters,
-            "C": cell.solution.dual.weight,
+            **trained.point,
             "solver": settings.solver,
         },
         settings={name: value for name, value in deciding if name not in UNUSED},
-        warning=(
-            INDEFINITE.format(trained.smallest_eigenvalue) if trained.indefinite else ""
-        ),
+        warning=trained.warning,
     )

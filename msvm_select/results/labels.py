@@ -54,7 +54,7 @@ LABELS = {
     "n_sv": Label("support vectors", "samples"),
     "n_bounded": Label("support vectors at C", "samples"),
     "gap": Label("relative duality gap"),
-    "seconds": Label("training time", "s"),
+    "seconds": Label("training and scoring time", "s"),
 }
 
 

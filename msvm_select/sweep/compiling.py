@@ -11,7 +11,7 @@ from typing import Any
 from msvm_select.geometry.pair_steps import pair_steps
 from msvm_select.solvers.cycles import cycle_steps
 from msvm_select.solvers.left_out import leave_out
-from msvm_select.sweep.progress import Started
+from msvm_select.train.events import Started
 
 BALLS = ("radius-margin", "vc")  # what the names of criteria that need them begin with
 

@@ -20,10 +20,10 @@ import numpy as np
 from msvm_select.kernels.base import Kernel
 from msvm_select.kernels.mercer import MANY
 from msvm_select.records import Dataset, Floats, Scaling
-from msvm_select.row import Row
 from msvm_select.settings import Settings
-from msvm_select.sweep.progress import CellStarted, Event
-from msvm_select.train.along_C import Chain
+from msvm_select.sweep.scoring import Chain
+from msvm_select.train.events import CellStarted, Event
+from msvm_select.train.prepare import Prepared
 
 BUDGET = 0.7  # seconds of work for all parts
 PATIENCE = 3.0  # seconds to wait for them, where others work on the machine too
@@ -131,11 +131,14 @@ class _Watch:
     """
 
     def __init__(self) -> None:
-        self.worked = time.process_time() + BUDGET
+        self.began = time.process_time()
+        self.worked = self.began + BUDGET
         self.waited = time.perf_counter() + PATIENCE
 
     def __call__(self, event: Event | None = None) -> None:
         """Look at the clocks."""
+        if isinstance(event, CellStarted):
+            self.began = time.process_time()
         if time.process_time() > self.worked or time.perf_counter() > self.waited:
             raise _LateError
 
@@ -145,19 +148,15 @@ class _Watch:
         """Seconds of the cells of each kernel setting that is done in time."""
         scaling = Scaling.fit(data.X, settings.scale)
         X = scaling.apply(data.X)
+        ready = Prepared(data, settings, scaling, X, tuple(kernels))
         with suppress(_LateError):
             for kernel in kernels:
-                chain = Chain(data, scaling, X, kernel, settings, progress=self)
-                yield list(self._cells(chain))
+                yield list(self._cells(Chain(ready, kernel)))
 
     def _cells(self, chain: Chain) -> Iterator[float]:
-        began = time.process_time()
-        for item in chain.run():
-            if isinstance(item, CellStarted):
-                began = time.process_time()
-                self()
-            elif isinstance(item, Row):
-                yield time.process_time() - began
+        self.began = time.process_time()
+        for _ in chain.rows(self):
+            yield time.process_time() - self.began
 
 
 def part_of(data: Dataset, size: int) -> Dataset:

@@ -19,7 +19,7 @@ from msvm_select.results.edges import Edge, edges
 from msvm_select.row import Row
 from msvm_select.settings import Settings, settings_from
 from msvm_select.settings.grids import parse_grid
-from msvm_select.sweep.progress import (
+from msvm_select.train.events import (
     Event,
     GramTested,
     Progress,

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from msvm_select.results import Results, rank, ranking_column
 from msvm_select.row import Row
 from msvm_select.sweep.forecast import Forecast, UnderWay
-from msvm_select.sweep.progress import (
+from msvm_select.train.events import (
     CellDone,
     CellProgress,
     CellStarted,

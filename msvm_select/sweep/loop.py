@@ -1,7 +1,7 @@
-"""The only loop: kernel settings outside, C ascending inside, each start the last end.
+"""A sweep: the kernel settings, each with its loop over C, and the rows of all.
 
-What does not depend on C (the Gram matrix, Mercer's test) is done once a setting. The
-settings are independent of each other, so that they may run at the same time.
+What does not depend on C (the Gram matrix, Mercer's test) is done once for a kernel
+setting. The settings are independent of each other, so they may run at the same time.
 """
 
 from __future__ import annotations
@@ -9,8 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import nullcontext
 from functools import partial
+from threading import Lock
 from typing import Any
 
+from msvm_select.handover import interleave
 from msvm_select.kernels.base import Kernel
 from msvm_select.records import Dataset
 from msvm_select.results import Results, rank
@@ -19,10 +21,9 @@ from msvm_select.results.identity import data_summary, versions
 from msvm_select.row import Row
 from msvm_select.settings import Settings, settings_from
 from msvm_select.sweep.extend import Extension, grown_from
-from msvm_select.sweep.jobs import interleave
 from msvm_select.sweep.journal import Journal
-from msvm_select.sweep.progress import CellDone, Event, Progress, Resumed, silent
-from msvm_select.train.along_C import Chain
+from msvm_select.sweep.scoring import Chain
+from msvm_select.train.events import CellDone, Progress, Resumed, silent
 from msvm_select.train.prepare import Prepared, prepared
 
 Known = dict[Kernel, dict[float, Row]]
@@ -73,7 +74,7 @@ def iterate(
     progress: Progress = silent,
     journal: Journal | None = None,
 ) -> Iterator[Row]:
-    """The rows as they are finished, not ranked; whoever stops early keeps his.
+    """Yields rows as cells finish, unranked; a caller that stops early keeps them.
 
     Each is in the ``journal`` before it comes; those that were there come first.
     """
@@ -84,15 +85,19 @@ def iterate(
     for row in (row for rows in known.values() for row in rows.values()):
         progress(CellDone(row, resumed=True))
         yield row
-    chains = _chains(ready, known, progress)
-    for item in interleave(chains, settings.jobs):
-        if isinstance(item, Row):
+    within, writing = max(1, settings.jobs // len(ready.kernels)), Lock()
+
+    def told(kernel: Kernel) -> Iterator[Row]:
+        """Each row kept in the journal and told before it comes."""
+        for row in Chain(ready, kernel, known[kernel], within).rows(progress):
             if journal is not None:
-                journal.add(item)
-            progress(CellDone(item))
-            yield item
-        else:
-            progress(item)
+                with writing:
+                    journal.add(row)
+            progress(CellDone(row))
+            yield row
+
+    lacking = [k for k in ready.kernels if len(known[k]) < len(settings.C)]
+    yield from interleave([told(kernel) for kernel in lacking], settings.jobs)
 
 
 def _known(ready: Prepared, journal: Journal | None, progress: Progress) -> Known:
@@ -106,19 +111,3 @@ def _known(ready: Prepared, journal: Journal | None, progress: Progress) -> Know
         progress(Resumed(str(journal.path), count, journal.notes))
         journal.notes = ()
     return known
-
-
-def _chains(
-    ready: Prepared, known: Known, progress: Progress
-) -> list[Iterator[Event | Row]]:
-    """The kernel settings of which rows lack; jobs that they leave idle work within."""
-    settings = ready.settings
-    within = max(1, settings.jobs // len(ready.kernels))
-    return [
-        Chain(
-            *(ready.data, ready.scaling, ready.X, kernel, settings),
-            *(known[kernel], within, progress),
-        ).run()
-        for kernel in ready.kernels
-        if len(known[kernel]) < len(settings.C)
-    ]

@@ -1,21 +1,79 @@
-"""The criteria along one chain of cells, with what each keeps for the next C."""
+"""One kernel setting of a sweep: the cells of the loop over C, scored, as rows."""
 
 from __future__ import annotations
 
+import math
 import time
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
+from dataclasses import dataclass, field
 from typing import Any
 
 from msvm_select.criteria.base import Cell
 from msvm_select.errors import KernelError, SolverError
 from msvm_select.kernels.base import Kernel
+from msvm_select.row import Row
 from msvm_select.settings import Settings
-from msvm_select.sweep.progress import Progress, Scored
-from msvm_select.sweep.rows import measured
+from msvm_select.solution import Solution
+from msvm_select.train.along_C import Failed, Trained, along_C
+from msvm_select.train.events import Progress, Scored, silent
+from msvm_select.train.prepare import Prepared
+
+
+@dataclass(frozen=True, eq=False)
+class Chain:
+    """The cells of one kernel setting, C ascending; ``known``: the rows there are.
+
+    It holds all that it needs, so that any executor can run it.
+    """
+
+    ready: Prepared
+    kernel: Kernel
+    known: Mapping[float, Row] = field(default_factory=dict)
+    jobs: int = 1
+
+    def rows(self, progress: Progress = silent) -> Iterator[Row]:
+        """The rows that are not known."""
+        scoring = Scoring(self.kernel, self.ready.settings, progress)
+        cells = along_C(self.ready, self.kernel, progress, self._path, self.jobs)
+        for cell in cells:
+            known = self.known.get(cell.C)
+            if known is None:
+                yield self._row(cell, scoring)
+            elif isinstance(cell, Trained) and known.status != "failed":
+                scoring.pass_by(cell.cell)
+
+    @property
+    def _path(self) -> list[float]:
+        """The C to train at: where rows lack and, for warm starts, what leads there.
+
+        A cell starts where the one before it ended, and is the same to the last bit
+        only if that is done again.
+        """
+        Cs = self.ready.settings.C
+        lacking = [C for C in Cs if C not in self.known]
+        if not self.ready.settings.warm_start:
+            return lacking
+        return [C for C in Cs if C <= max(lacking, default=0.0)]
+
+    def _row(self, cell: Trained | Failed, scoring: Scoring) -> Row:
+        data, settings = self.ready.data, self.ready.settings
+        point: dict[str, Any] = {
+            "kernel": self.kernel.name,
+            **self.kernel.parameters,
+            "C": cell.C,
+            "solver": settings.solver,
+            "n_samples": data.m,
+            "n_classes": data.Q,
+            "loss": None if settings.loss == "l1" else settings.loss,
+        }
+        if isinstance(cell, Failed):
+            return Row(**point, status="failed", status_reason=cell.reason)
+        return Row(**point, **scoring.columns(cell))
 
 
 class Scoring:
-    """Scores the cells of one kernel setting, C ascending."""
+    """Scores the cells of one kernel setting; criteria may keep something along C."""
 
     def __init__(self, kernel: Kernel, settings: Settings, progress: Progress) -> None:
         """Without warm starts nothing is kept from one C to the next."""
@@ -28,25 +86,26 @@ class Scoring:
         self._passed: list[Cell] = []
 
     def pass_by(self, cell: Cell) -> None:
-        """A cell whose row is known: it matters for what the criteria keep alone."""
+        """A cell whose row is known: it matters only for what the criteria keep."""
         self._passed.append(cell)
 
-    def columns(self, cell: Cell, warning: str) -> dict[str, Any]:
-        """The columns of the cell's row; ``warning`` is told among its reasons."""
+    def columns(self, trained: Trained) -> dict[str, Any]:
+        """The columns of the cell's row; ``seconds`` has what the scores took, too."""
         self._catch_up()
-        columns = measured(cell.solution)
-        reasons = [warning, cell.solution.reason]
+        columns = measured(trained.solution)
+        reasons = [trained.warning, trained.solution.reason]
         for i, (name, criterion) in enumerate(self.criteria):
             began = time.perf_counter()
             try:
-                score = criterion.score(cell, self._carries[i])
+                score = criterion.score(trained.cell, self._carries[i])
             except (SolverError, KernelError) as error:
                 columns["status"] = "failed"
                 reasons.append(f"{name}: {error}")
                 break
-            seconds = time.perf_counter() - began
-            C = cell.solution.dual.weight
-            self.progress(Scored(self.kernel, C, name, seconds))
+            finally:
+                seconds = time.perf_counter() - began
+                columns["seconds"] += seconds
+            self.progress(Scored(self.kernel, trained.C, name, seconds))
             self._carries[i] = score.carry if self.warm_start else None
             columns |= score.columns
             if score.notes:
@@ -63,3 +122,26 @@ class Scoring:
         for i, (_, criterion) in enumerate(self.criteria):
             with suppress(SolverError, KernelError):
                 self._carries[i] = criterion.carried(passed, self._carries[i])
+
+
+def measured(solution: Solution) -> dict[str, Any]:
+    """What a Solution certifies of itself, by column.
+
+    ``separable`` says that this machine separates its training samples; ``norm_w`` is
+    sqrt(sum_k ||w_k||^2).
+    """
+    return {
+        "status": "ok" if solution.converged else "not_converged",
+        "train_errors": solution.train_errors,
+        "n_sv": solution.n_sv,
+        "n_bounded": solution.n_bounded,
+        "separable": solution.train_errors == 0,
+        "dual_objective": solution.dual_objective,
+        "sum_alpha": solution.sum_alpha,
+        "norm_w": math.sqrt(max(0.0, solution.norm_w_squared)),
+        "gap": solution.gap,
+        "kkt_violation": solution.kkt_violation,
+        "b_unique": solution.b_unique,
+        "iterations": solution.work.iterations,
+        "seconds": solution.work.seconds,
+    }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from msvm_select.sweep.progress import Event, Progress, Scored, silent
+from msvm_select.train.events import Event, Progress, Scored, silent
 
 
 @dataclass(eq=False)

@@ -1,18 +1,22 @@
-"""What every training begins with: scaled samples, kernel settings, what is refused."""
+"""What every training begins with: scaled samples, kernel settings, Mercer's gate."""
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from msvm_select.errors import DataError
+from msvm_select.errors import DataError, KernelError
 from msvm_select.kernels.base import Kernel
+from msvm_select.kernels.mercer import is_indefinite, smallest_eigenvalue
 from msvm_select.memory import refuse_gram
-from msvm_select.records import Dataset, Floats, Scaling
+from msvm_select.names import SOLVERS
+from msvm_select.records import Dataset, Floats, Gram, Scaling
 from msvm_select.settings import Settings
-from msvm_select.sweep.progress import Started
-from msvm_select.train.along_C import make_solver
+from msvm_select.solvers.base import Solver
+from msvm_select.train.events import GramTested, Started
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,7 +30,7 @@ class Prepared:
     kernels: tuple[Kernel, ...]
 
     def check_memory(self) -> None:
-        """Refuse Gram matrices that would not fit; a linear kernel needs none."""
+        """Refuse Gram matrices that do not fit; a linear kernel needs none."""
         whole = sum(kernel.name != "linear" for kernel in self.kernels)
         refuse_gram(self.data.name, self.data.m, min(self.settings.jobs, whole))
 
@@ -48,3 +52,32 @@ def prepared(data: Dataset, settings: Settings) -> Prepared:
     scaling = Scaling.fit(data.X, settings.scale)
     X = scaling.apply(data.X)
     return Prepared(data, settings, scaling, X, settings.kernels(X))
+
+
+def make_solver(settings: Settings) -> Solver:
+    """The solver that the settings name, with its options."""
+    options: dict[str, Any] = {"gap": settings.gap}
+    if settings.qp_backend is not None:
+        options["backend"] = settings.qp_backend
+    return SOLVERS[settings.solver](**options)
+
+
+def tested(kernel: Kernel, X: Floats) -> tuple[Gram, GramTested]:
+    """The Gram matrix of the rows of X, and Mercer's test: the only place it is done.
+
+    Beyond 4,000 samples a kernel that is positive semi-definite by theory is not
+    tested, and the smallest eigenvalue is NaN.
+    """
+    began = time.perf_counter()
+    gram = kernel.gram(X)
+    smallest = smallest_eigenvalue(gram, kernel.always_psd)
+    indefinite = is_indefinite(smallest, gram)
+    return gram, GramTested(kernel, smallest, indefinite, time.perf_counter() - began)
+
+
+def refusal(test: GramTested) -> KernelError:
+    """Why nothing is trained on a Gram matrix that fails the test, and the way out."""
+    return KernelError(
+        f"{test.kernel.name}: {test.warning}; allow_indefinite (--allow-indefinite) "
+        "trains it all the same."
+    )

@@ -22,12 +22,13 @@ from msvm_select.kernels.linear import Linear
 from msvm_select.model import Model
 from msvm_select.model import model as model_module
 from msvm_select.model.file import FORMAT_VERSION
-from msvm_select.model.fitting import model_of, train_cell
+from msvm_select.model.fitting import model_of
 from msvm_select.names import KERNELS, SOLVERS
 from msvm_select.records import Dataset, Dual, Floats, Scaling
 from msvm_select.settings import default_gamma, settings_from
 from msvm_select.solution import Solution
 from msvm_select.solvers.base import Solver
+from msvm_select.train.along_C import train_cell
 from tests.conftest import PROBLEMS, Problem
 
 IRIS = Path(__file__).parents[2] / "data" / "iris.csv"

@@ -17,10 +17,10 @@ from msvm_select.cli import cli
 from msvm_select.data import read_dataset
 from msvm_select.errors import SolverError
 from msvm_select.model import bounds as bounds_module
-from msvm_select.model import train_cell
 from msvm_select.model.bounds import bounds
 from msvm_select.settings import settings_from
 from msvm_select.show.answers.bound import COLUMNS, BoundsReport, conclusion
+from msvm_select.train.along_C import train_cell
 from tests.conftest import DATA
 
 WINE = {"kernel": "linear", "C": 1000}

@@ -17,14 +17,14 @@ from msvm_select import load_csv
 from msvm_select.cli import cli, talk
 from msvm_select.kernels.rbf import Rbf
 from msvm_select.left_out import ROADS
-from msvm_select.model import train_cell
 from msvm_select.model.left_out import leave_one_out
 from msvm_select.names import FORMATS, SOLVERS
 from msvm_select.row import Row
 from msvm_select.settings import settings_from
 from msvm_select.show.answers.loo import COLUMNS, LeftOutReport, in_words
 from msvm_select.show.layout import aligned
-from msvm_select.sweep.progress import CellDone, CellProgress, CellStarted, Started
+from msvm_select.train.along_C import train_cell
+from msvm_select.train.events import CellDone, CellProgress, CellStarted, Started
 from tests.model.test_model import Idle
 
 IRIS = Path(__file__).parents[2] / "data" / "iris.csv"

@@ -20,7 +20,7 @@ from msvm_select.row import Row
 from msvm_select.settings import Settings, settings_from
 from msvm_select.sweep import Extension, gather, iterate
 from msvm_select.sweep.journal import Journal
-from msvm_select.sweep.progress import Event, GramTested, Progress, Started, Widened
+from msvm_select.train.events import Event, GramTested, Progress, Started, Widened
 
 IRIS = Path(__file__).parents[2] / "data" / "iris.csv"
 Value = Callable[[Row], float | None]

@@ -29,7 +29,7 @@ from msvm_select.settings import Settings, settings_from
 from msvm_select.sweep import gather, iterate, run_sweep
 from msvm_select.sweep import journal as journal_module
 from msvm_select.sweep.journal import Journal
-from msvm_select.sweep.progress import CellDone, GramTested, Resumed
+from msvm_select.train.events import CellDone, GramTested, Resumed
 from tests.conftest import PROBLEMS
 
 IRIS = Path(__file__).parents[2] / "data" / "iris.csv"

@@ -18,7 +18,7 @@ from msvm_select.sweep import compiling
 from msvm_select.sweep.durations import between, exactly, roughly
 from msvm_select.sweep.forecast import Forecast, UnderWay
 from msvm_select.sweep.headway import Facts, Headway
-from msvm_select.sweep.progress import (
+from msvm_select.train.events import (
     CellDone,
     CellProgress,
     CellStarted,

@@ -49,12 +49,12 @@ class Comparison:
     @property
     def training(self) -> float:
         """Seconds that the training took."""
-        return sum(row.seconds or 0.0 for row in self.results.rows)
+        return max(0.0, self.total - sum(self.seconds.values()))
 
     @property
     def total(self) -> float:
         """Seconds of training and criteria."""
-        return self.training + sum(self.seconds.values())
+        return sum(row.seconds or 0.0 for row in self.results.rows)
 
     @property
     def least(self) -> float | None:

@@ -2,28 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 
-from msvm_select.errors import SettingsError
-from msvm_select.kernels.base import Kernel
-from msvm_select.model.fitting import tested
-from msvm_select.names import MACHINES
 from msvm_select.records import Dataset, Floats
-from msvm_select.row import Row
-from msvm_select.settings import PARAMETERS, Settings
+from msvm_select.settings import Settings
 from msvm_select.solution import Solution
-from msvm_select.sweep.progress import (
-    CellDone,
-    CellStarted,
-    Progress,
-    silent,
-)
-from msvm_select.train.along_C import make_solver
-from msvm_select.train.prepare import prepared
+from msvm_select.train.along_C import one_setting
+from msvm_select.train.events import Progress, silent
 
 NAMED = 10  # samples that are told by name
 QUANTITIES = {
@@ -56,16 +43,16 @@ class Paths:
 def paths_of(
     data: Dataset, settings: Settings, of: str = "alpha", progress: Progress = silent
 ) -> Paths:
-    """Train at each C of ``settings``, each begun at the one before.
+    """Train at each C of ``settings``, each started from the one before.
 
     >>> paths_of(data, settings_from({"C": "2^-3:2^9:25", "gamma": 0.5}), "outputs")
     """
     lines, open_Cs, told = [], [], ""
-    for kernel, solution in _along_C(data, settings, progress):
-        told = str(kernel)
-        lines.append(_quantity(solution, of))
-        if not solution.converged:
-            open_Cs.append(solution.dual.weight)
+    for cell in one_setting(data, settings, progress):
+        told = str(cell.kernel)
+        lines.append(_quantity(cell.solution, of))
+        if not cell.solution.converged:
+            open_Cs.append(cell.C)
     each_class = of == "norm"
     samples = data.ids or tuple(str(i + 1) for i in range(data.m))
     return Paths(
@@ -80,30 +67,6 @@ def paths_of(
         guides=_guides(of, settings),
         open_Cs=tuple(open_Cs),
     )
-
-
-def _along_C(
-    data: Dataset, settings: Settings, progress: Progress
-) -> Iterator[tuple[Kernel, Solution]]:
-    ready = prepared(data, settings)
-    if (count := len(ready.kernels)) > 1:
-        raise SettingsError(
-            f"Paths are those of one kernel setting, and there are {count}: "
-            f"give one --kernel, and one value of each of {', '.join(PARAMETERS)}."
-        )
-    (kernel,) = ready.kernels
-    ready.check_memory()
-    progress(ready.started())
-    solver, machine = make_solver(settings), MACHINES[settings.loss]()
-    gram = kernel.gram(ready.X)
-    tested(kernel, gram, settings.allow_indefinite, progress)
-    last: Solution | None = None
-    for C in settings.C:
-        progress(CellStarted(kernel, C))
-        last = solver.solve(machine.dual(gram, data.y, data.Q, C), start=last)
-        yield kernel, replace(last, carry=None)
-        point: dict[str, Any] = {"kernel": kernel.name, **kernel.parameters, "C": C}
-        progress(CellDone(Row(**point)))
 
 
 def _quantity(solution: Solution, of: str) -> Floats:

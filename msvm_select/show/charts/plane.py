@@ -7,11 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from msvm_select.errors import MsvmError, SettingsError
-from msvm_select.model import Model, train_cell
+from msvm_select.model import Model
 from msvm_select.model.left_out import leave_one_out
 from msvm_select.phrases import listed
 from msvm_select.records import Dataset, Floats, Mask
 from msvm_select.settings import settings_from
+from msvm_select.train.along_C import train_cell
 
 QUICK = 1000  # samples up to which leaving out is quick
 NEAR = 1e-9

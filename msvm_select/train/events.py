@@ -1,4 +1,9 @@
-"""What a sweep tells while it runs: small events for whoever listens."""
+"""The events of a training or a sweep, and the one road that they take.
+
+Cells and rows are yielded. Everything else is told to a ``Progress``, a function that
+takes an event. The events of one kernel setting come in order, from the thread that
+trains it; those of several settings may come at the same time.
+"""
 
 from __future__ import annotations
 
@@ -6,12 +11,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from msvm_select.kernels.base import Kernel
+from msvm_select.kernels.mercer import INDEFINITE
 from msvm_select.row import Row
 
 
 @dataclass(frozen=True)
 class Started:
-    """The sweep begins; what it will go through."""
+    """The training begins; what it will go through."""
 
     name: str
     m: int
@@ -60,6 +66,11 @@ class GramTested:
     smallest_eigenvalue: float
     indefinite: bool
     seconds: float = 0.0  # of the Gram matrix and the test
+
+    @property
+    def warning(self) -> str:
+        """What is wrong with the Gram matrix; empty where nothing is."""
+        return INDEFINITE.format(self.smallest_eigenvalue) if self.indefinite else ""
 
 
 @dataclass(frozen=True)
@@ -112,4 +123,13 @@ Progress = Callable[[Event], None]
 
 
 def silent(event: Event) -> None:
-    """Listen to nothing."""
+    """Ignore the event."""
+
+
+def counter(kernel: Kernel, C: float, progress: Progress) -> Callable[[int, int], None]:
+    """What a criterion calls to tell how many of its steps on a cell are done."""
+
+    def tell(done: int, of: int) -> None:
+        progress(CellProgress(kernel, C, done, of))
+
+    return tell

@@ -113,10 +113,10 @@ def test_nothing_to_compare_is_said() -> None:
 
 
 def test_the_shares_are_those_of_training_and_criteria() -> None:
-    """Together with the training they are all."""
+    """A row's seconds are of both: what the criteria took is not of the training."""
     found = comparison(
-        cell(1.0, 0.3, sv_rate=0.5, seconds=1.5),
-        cell(2.0, 0.1, sv_rate=0.4, seconds=0.5),
+        cell(1.0, 0.3, sv_rate=0.5, seconds=2.5),
+        cell(2.0, 0.1, sv_rate=0.4, seconds=1.5),
     )
     assert (found.training, found.total) == (2.0, 4.0)
     assert [row["share"] for row in found.rows] == [0.25, 0.25]

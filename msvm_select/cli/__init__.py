@@ -15,9 +15,12 @@ from typing import Any
 
 import click
 
-from msvm_select.cli.interrupts import heed_sigterm, leave_threads_behind, stop_code
-from msvm_select.cli.streams import hold_standard_streams, lost_output
+from msvm_select.cli.door import opened
 from msvm_select.errors import DataError, MsvmError, SettingsError
+
+with opened():
+    from msvm_select.cli.interrupts import heed_sigterm, leave_threads_behind, stop_code
+    from msvm_select.cli.streams import hold_standard_streams, lost_output
 
 COMMANDS = (
     *("sweep", "run", "rank", "show", "check", "generate", "fit", "predict"),
@@ -67,7 +70,8 @@ class Group(click.Group):
         """The command, imported now; every one takes ``--debug``."""
         if cmd_name not in self.list_commands(ctx):
             return None
-        command: click.Command = import_module(f"{__name__}.{cmd_name}").command
+        with opened():
+            command: click.Command = import_module(f"{__name__}.{cmd_name}").command
         if DEBUG not in command.params:
             command.params.append(DEBUG)
         return command

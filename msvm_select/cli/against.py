@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 from msvm_select.cli.gates import say_failed
 from msvm_select.cli.streams import emit
 from msvm_select.errors import SettingsError
+from msvm_select.results import against as runs
+from msvm_select.settings.values import number
 
 if TYPE_CHECKING:
     from msvm_select.cli.talk import Talk
@@ -17,8 +19,6 @@ ENOUGH = 20  # cells that a table shows of those that moved, unless --top says m
 
 def checked_tolerance(text: str | None) -> float:
     """The number, 0 or more; 0 where none was given."""
-    from msvm_select.settings.values import number
-
     tolerance = 0.0 if text is None else number(text, "tolerance")
     if tolerance < 0.0:
         raise SettingsError(f"tolerance = {tolerance:g} must be 0 or more.")
@@ -29,14 +29,12 @@ def show_moves(
     against: Against, format: str, output: str | None, top: int | None, talk: Talk
 ) -> None:
     """What moved, to stdout or the file; its closing lines are always to be seen."""
-    from msvm_select.results.against import closing
-
     shown = top or (ENOUGH if format == "table" else None)
     emit(against.render(format, shown), output)
     for note in against.notes:
         talk.say(f"Warning: {note}")
     if output is not None or format != "table":
-        talk.say(closing(against))
+        talk.say(runs.closing(against))
     if output is not None:
         talk.say(f"Written: {output}")
 

@@ -21,6 +21,8 @@ from msvm_select.cli.options import (
 )
 from msvm_select.cli.streams import chosen_format, emit
 from msvm_select.cli.talk import Talk
+from msvm_select.model import bounds
+from msvm_select.show.answers import bound as answer
 
 if TYPE_CHECKING:
     from msvm_select.records import Dataset
@@ -55,20 +57,16 @@ def command(
     that it comes from; the other formats always have both. Exit 5, with nothing shown,
     when the training did not converge.
     """
-    from msvm_select.show.answers.bound import conclusion
-
     asked = Asked(options)
     format = chosen_format(asked.settings.format, output, data)
     reading = chosen_reading(options, asked.cell)
     with Talk(quiet, options["verbose"]) as talk:
         report = _bounded(read(data, asked.settings, **reading), asked, talk)
     emit(report.render(format, explain), output)
-    conclude(conclusion(report), report.warning, format, output, talk)
+    conclude(answer.conclusion(report), report.warning, format, output, talk)
 
 
 def _bounded(data: Dataset, asked: Asked, talk: Talk) -> BoundsReport:
     """The cell trained and bounded; exit 5 where it did not converge."""
-    from msvm_select.model.bounds import bounds
-
     trained = asked.optimal(data, talk, "nothing to bound")
-    return patiently(bounds, trained, asked.settings)
+    return patiently(bounds.bounds, trained, asked.settings)

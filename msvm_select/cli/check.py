@@ -10,8 +10,10 @@ import click
 
 from msvm_select.cli.chosen import chosen_reading, read
 from msvm_select.cli.options import Command, data_argument, data_options, takes
+from msvm_select.data import describe
 from msvm_select.errors import DataError
 from msvm_select.phrases import counted, in_a_line, quoted
+from msvm_select.show import layout
 
 if TYPE_CHECKING:
     from msvm_select.data.describe import Description
@@ -36,10 +38,8 @@ def command(data: str, form: str, **options: Any) -> None:
     Exit 0 when DATA can be trained on (whatever the warnings), 3 when it cannot; then
     every problem is listed.
     """
-    from msvm_select.data.describe import describe
-
     try:
-        description = describe(read(data, **chosen_reading(options)))
+        description = describe.describe(read(data, **chosen_reading(options)))
     except DataError as error:
         if form == "json":
             problems = getattr(error, "problems", (str(error),))
@@ -58,7 +58,6 @@ def _print_json(document: dict[str, Any]) -> None:
 
 
 def _show(description: Description) -> None:
-    from msvm_select.show.layout import aligned
 
     click.echo(
         f"{description.name}: {description.rows} rows, "
@@ -78,7 +77,9 @@ def _show(description: Description) -> None:
         for c in description.columns[:SHOWN]
     ]
     rows = [[str(cell) for cell in row] for row in cells]
-    click.echo(aligned([HEADINGS, *rows], [True] + [False] * (len(HEADINGS) - 1)))
+    click.echo(
+        layout.aligned([HEADINGS, *rows], [True] + [False] * (len(HEADINGS) - 1))
+    )
     rest = len(description.columns) - SHOWN
     if rest > 0:
         click.echo(f"... and {rest} more columns (--format json has them all)")

@@ -11,11 +11,16 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import click
 
+from msvm_select import memory
 from msvm_select.cli.interrupts import patiently
+from msvm_select.data import read as reader
+from msvm_select.data import source as source_file
 from msvm_select.errors import MsvmError
+from msvm_select.settings import SETTING_NAMES, Layer, checked_values, settings_of
+from msvm_select.settings.catalogue import READING
+from msvm_select.settings.layers import environment, note_places, unknown_variables
 
 if TYPE_CHECKING:
-    from msvm_select.data import ReadOptions
     from msvm_select.records import Dataset
     from msvm_select.settings import Layer, Settings
     from msvm_select.settings.config import Config
@@ -28,15 +33,11 @@ def chosen_settings(
     options: Mapping[str, Any], file: Config | None = None, **defaults: Any
 ) -> Settings:
     """The settings among a command's options, with what else has a say in them."""
-    from msvm_select.settings import settings_of
-
     return settings_of(setting_layers(options, file, **defaults))
 
 
 def chosen_values(options: Mapping[str, Any]) -> dict[str, Any]:
     """Those that were given, each checked by itself."""
-    from msvm_select.settings import checked_values
-
     return checked_values(setting_layers(options))
 
 
@@ -44,9 +45,6 @@ def setting_layers(
     options: Mapping[str, Any], file: Config | None = None, **defaults: Any
 ) -> list[Layer]:
     """Defaults of the command, file, environment, line: the later wins."""
-    from msvm_select.settings import SETTING_NAMES, Layer
-    from msvm_select.settings.layers import environment
-
     _warn_of_strangers()
     names = [name for name in SETTING_NAMES if name in options]
     below = [Layer(defaults)] if file is None else [Layer(defaults), file.layer]
@@ -68,9 +66,6 @@ def chosen_reading(
     options: Mapping[str, Any], file: TellsReading | None = None
 ) -> dict[str, Any]:
     """How to read the data, as far as anybody has said it."""
-    from msvm_select.settings.catalogue import READING
-    from msvm_select.settings.layers import environment
-
     _warn_of_strangers()
     names = [name for name in READING if name in options]
     typed = _said(options, names)
@@ -88,12 +83,10 @@ def read(data: str, settings: Settings | None = None, **reading: Any) -> Dataset
 
     With ``settings``, a file is refused unread whose Gram matrix would not fit.
     """
-    from msvm_select.data import read_dataset
-
     if settings is not None:
         _refuse_many_rows(data, settings)
     with told_places():
-        return patiently(read_dataset, data, read_options(**reading))
+        return patiently(reader.read_dataset, data, read_options(**reading))
 
 
 def read_options(
@@ -103,12 +96,10 @@ def read_options(
     one_hot: tuple[str, ...] = (),
     drop: tuple[str, ...] = (),
     **reading: Any,
-) -> ReadOptions:
+) -> reader.ReadOptions:
     """What was said, as one record."""
-    from msvm_select.data import ReadOptions
-
     texts = tuple(text for value in na_values for text in value.split(","))
-    return ReadOptions(
+    return reader.ReadOptions(
         header=not no_header,
         na_values=texts,
         one_hot=tuple(one_hot),
@@ -118,18 +109,16 @@ def read_options(
 
 
 def _refuse_many_rows(data: str, settings: Settings) -> None:
-    from msvm_select.data.source import rows_at_least
-    from msvm_select.memory import refuse_gram
 
     if set(settings.kernel) - {"linear"} and data != "-":
-        refuse_gram(f"{data} (judged by its size)", rows_at_least(data))
+        memory.refuse_gram(
+            f"{data} (judged by its size)", source_file.rows_at_least(data)
+        )
 
 
 @contextmanager
 def told_places() -> Iterator[None]:
     """An error of reading also tells which options were not said on the line."""
-    from msvm_select.settings.layers import note_places
-
     try:
         yield
     except MsvmError as error:
@@ -149,8 +138,6 @@ def _option(name: str) -> str:
 
 def _warn_of_strangers() -> None:
     """Once, on stderr: MSVM_SELECT_KERNL and the like."""
-    from msvm_select.settings.layers import unknown_variables
-
     context = click.get_current_context()
     if context.params.get("quiet") or context.meta.setdefault(WARNED, False):
         return

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from msvm_select.cli.chosen import chosen_reading, read, setting_layers
+from msvm_select.cli.gates import gated_exit_code
 from msvm_select.cli.options import (
     GRID,
     Command,
@@ -17,7 +18,12 @@ from msvm_select.cli.options import (
     takes,
 )
 from msvm_select.cli.streams import chosen_format, emit, terminal_width
+from msvm_select.cli.sweep import end_if_stopped, swept
 from msvm_select.cli.talk import Talk
+from msvm_select.names import CRITERIA
+from msvm_select.settings import Layer, checked_values, settings_of
+from msvm_select.show.answers import compare as answer
+from msvm_select.sweep import timing
 
 if TYPE_CHECKING:
     from msvm_select.show.answers.compare import Comparison
@@ -53,22 +59,18 @@ def command(data: str, output: str | None, quiet: bool, **options: Any) -> None:
     with leave-one-out over the grid, in how many cells it has a value and applies, and
     its share of the time. Exits are those of `sweep`.
     """
-    from msvm_select.cli.gates import gated_exit_code
-    from msvm_select.cli.sweep import end_if_stopped, swept
-    from msvm_select.settings import Layer, checked_values, settings_of
-    from msvm_select.show.answers.compare import Comparison
-    from msvm_select.sweep.timing import Stopwatch
-
     layers = setting_layers(options)
     truth = {"criteria": with_the_truth(checked_values(layers))}
     settings = settings_of([*layers, Layer(truth)])
     format = chosen_format(settings.format, output, data)
     reading = chosen_reading(options)
     talk = Talk(quiet, options["verbose"])
-    watch = Stopwatch(talk)
+    watch = timing.Stopwatch(talk)
     outcome = swept(read(data, settings, **reading), settings, talk, watch)
     if outcome.results is not None:
-        _deliver(Comparison(outcome.results, watch.seconds), format, output, talk)
+        _deliver(
+            answer.Comparison(outcome.results, watch.seconds), format, output, talk
+        )
     end_if_stopped(outcome, talk)
     assert outcome.results is not None
     click.get_current_context().exit(gated_exit_code(outcome.results, {}))
@@ -76,8 +78,6 @@ def command(data: str, output: str | None, quiet: bool, **options: Any) -> None:
 
 def with_the_truth(asked: Mapping[str, Any]) -> tuple[str, ...]:
     """Exact leave-one-out first; without --criteria, all that the loss allows."""
-    from msvm_select.names import CRITERIA
-
     loss = asked.get("loss", "l1")
     every = [name for name, kind in CRITERIA.items() if loss in kind.losses]
     return tuple(dict.fromkeys([TRUTH, *asked.get("criteria", every)]))
@@ -86,11 +86,10 @@ def with_the_truth(asked: Mapping[str, Any]) -> tuple[str, ...]:
 def _deliver(
     comparison: Comparison, format: str, output: str | None, talk: Talk
 ) -> None:
-    from msvm_select.show.answers.compare import closing
 
     width = terminal_width() if output is None else None
     emit(comparison.render(format, width), output)
     if output is not None or format != "table":
-        talk.say(closing(comparison))
+        talk.say(answer.closing(comparison))
     if output is not None:
         talk.say(f"Written: {output}")

@@ -11,6 +11,11 @@ from msvm_select.cli.interrupts import patiently
 from msvm_select.cli.options import Command, takes
 from msvm_select.cli.streams import chosen_format
 from msvm_select.cli.talk import Talk
+from msvm_select.experiment import report as experiment_report
+from msvm_select.experiment import three_gaussians
+from msvm_select.show import formats
+from msvm_select.show.figures import experiment as figure
+from msvm_select.show.figures import look
 
 if TYPE_CHECKING:
     from msvm_select.experiment.three_gaussians import Experiment, TrainingSet
@@ -76,15 +81,17 @@ def command(
     table sums up; the other formats have a row a training set and C. The figure shows
     the first training set and the boundaries of all three.
     """
-    from msvm_select.experiment.report import render
-    from msvm_select.experiment.three_gaussians import experiment_settings
-
-    settings = experiment_settings(**chosen_values({"C": C, "format": format}))
+    settings = three_gaussians.experiment_settings(
+        **chosen_values({"C": C, "format": format})
+    )
     if output is not None:
         _check(output)
     seeds = range(seed, seed + sets)
     experiment = _performed(settings, per_class, seeds, quiet)
-    click.echo(render(experiment, chosen_format(settings.format, None)), nl=False)
+    click.echo(
+        experiment_report.render(experiment, chosen_format(settings.format, None)),
+        nl=False,
+    )
     if output is not None:
         _draw(experiment.sets[0], output, quiet)
     click.get_current_context().exit(0 if experiment.converged else 5)
@@ -94,26 +101,22 @@ def _performed(
     settings: Settings, per_class: int, seeds: range, quiet: bool
 ) -> Experiment:
     """Every training set, each with its own line or bar on stderr."""
-    from msvm_select.experiment.three_gaussians import gather_sets, train_set
-
     trained: list[TrainingSet] = []
     for seed in seeds:
         with Talk(quiet) as talk:
-            trained.append(patiently(train_set, settings, per_class, seed, talk))
-    return gather_sets(tuple(trained), per_class, settings)
+            trained.append(
+                patiently(three_gaussians.train_set, settings, per_class, seed, talk)
+            )
+    return three_gaussians.gather_sets(tuple(trained), per_class, settings)
 
 
 def _check(output: str) -> None:
-    from msvm_select.show.figures.look import check_figure
-    from msvm_select.show.formats import check_writable
 
-    check_writable(output)
-    check_figure(output)
+    formats.check_writable(output)
+    look.check_figure(output)
 
 
 def _draw(one: TrainingSet, output: str, quiet: bool) -> None:
-    from msvm_select.show.figures.experiment import figure_bytes
-    from msvm_select.show.formats import write_whole
 
-    write_whole(output, figure_bytes(one, output))
+    formats.write_whole(output, figure.figure_bytes(one, output))
     Talk(quiet).say(f"Written: {output}")

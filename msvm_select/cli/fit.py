@@ -18,6 +18,7 @@ from msvm_select.cli.options import (
     talk_options,
 )
 from msvm_select.cli.talk import Talk
+from msvm_select.model import file, fitting
 
 if TYPE_CHECKING:
     from msvm_select.model import Model
@@ -56,15 +57,12 @@ def command(data: str, output: str, quiet: bool, **options: Any) -> None:
     the biases, the kernel and the certificate. Exit 5 when it is written, but the
     training did not converge.
     """
-    from msvm_select.model import model_of
-    from msvm_select.model.file import check_model_path
-
     asked = Asked(options)
-    check_model_path(output, data)
+    file.check_model_path(output, data)
     dataset = read(data, asked.settings, **chosen_reading(options, asked.cell))
     with Talk(quiet, options["verbose"]) as talk:
         trained = asked.trained(dataset, talk)
-    model = model_of(trained, asked.settings.solver)
+    model = fitting.model_of(trained, asked.settings.solver)
     model.save(output)
     _certify(model, talk)
     talk.say(f"Written: {output}")

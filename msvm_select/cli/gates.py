@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from msvm_select.results import gates
+
 if TYPE_CHECKING:
     from msvm_select.results import Results
 
@@ -15,10 +17,8 @@ GATES = ("fail_above", "require_applicable", "require_converged")
 
 def say_broken(results: Results, values: Mapping[str, Any]) -> bool:
     """Whether the results break a gate of ``values`` (settings by name); says which."""
-    from msvm_select.results.gates import broken
-
     asked = {name: values[name] for name in GATES if values.get(name) is not None}
-    sentences = broken(results, **asked)
+    sentences = gates.broken(results, **asked)
     for sentence in sentences:
         say_failed(sentence)
     return bool(sentences)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import click
 
+from msvm_select import generate as generating
 from msvm_select.cli.options import Command
+from msvm_select.show import formats
 
 
 @click.command("generate", cls=Command, short_help="Write artificial data as CSV.")
@@ -40,11 +42,8 @@ def command(name: str, per_class: int, seed: int, output: str) -> None:
     three-gaussians: three normal classes in the plane, at the corners of a triangle,
     with variances 1, 4 and 16; columns x1, x2 and class.
     """
-    from msvm_select.generate import as_csv, generate
-    from msvm_select.show.formats import write_whole
-
-    text = as_csv(generate(name, per_class, seed))
+    text = generating.as_csv(generating.generate(name, per_class, seed))
     if output == "-":
         click.echo(text, nl=False)
     else:
-        write_whole(output, text)
+        formats.write_whole(output, text)

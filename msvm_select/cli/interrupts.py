@@ -17,6 +17,7 @@ from threading import Thread
 from types import FrameType
 from typing import NoReturn, ParamSpec, TypeVar
 
+from msvm_select.cli.door import load_all
 from msvm_select.handover import Handover, NothingYetError
 
 P = ParamSpec("P")
@@ -52,6 +53,7 @@ def thread(work: Callable[P, object], *args: P.args, **named: P.kwargs) -> Threa
     A signal must find the main thread: a library that takes Ctrl-C for itself while it
     computes, and then goes on, would get it in any other.
     """
+    load_all()
     begun = Thread(target=work, args=args, kwargs=named, daemon=True)
     with _held_back():
         begun.start()

@@ -21,6 +21,8 @@ from msvm_select.cli.options import (
 )
 from msvm_select.cli.streams import chosen_format, emit
 from msvm_select.cli.talk import Talk
+from msvm_select.model import left_out
+from msvm_select.show.answers import loo as answer
 
 if TYPE_CHECKING:
     from msvm_select.records import Dataset
@@ -54,24 +56,20 @@ def command(
     formats have every sample, json has all of it. Exit 5, with nothing shown, when the
     training did not converge.
     """
-    from msvm_select.show.answers.loo import conclusion
-
     asked = Asked(options)
     format = chosen_format(asked.settings.format, output, data)
     reading = chosen_reading(options, asked.cell)
     with Talk(quiet, options["verbose"]) as talk:
         report = _judged(read(data, asked.settings, **reading), asked, talk)
     emit(report.render(format, every), output)
-    conclude(conclusion(report), report.warning, format, output, talk)
+    conclude(answer.conclusion(report), report.warning, format, output, talk)
     _judge_gate(report, asked.settings.fail_above)
 
 
 def _judged(data: Dataset, asked: Asked, talk: Talk) -> LeftOutReport:
     """The cell trained and every sample left out; exit 5 where it did not converge."""
-    from msvm_select.model.left_out import leave_one_out
-
     trained = asked.optimal(data, talk, "no leave-one-out")
-    return patiently(leave_one_out, trained, asked.settings)
+    return patiently(left_out.leave_one_out, trained, asked.settings)
 
 
 def _judge_gate(report: LeftOutReport, fail_above: float | None) -> None:

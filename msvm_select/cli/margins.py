@@ -19,6 +19,7 @@ from msvm_select.cli.options import (
 )
 from msvm_select.cli.streams import chosen_format, emit
 from msvm_select.cli.talk import Talk
+from msvm_select.model import margins
 
 
 @click.command(
@@ -43,13 +44,11 @@ def command(data: str, output: str | None, quiet: bool, **options: Any) -> None:
     slack), ||w_k - w_l||, and the closest samples of both classes by id, or by line of
     the file. Exit 5, with the rows shown, when the training did not converge.
     """
-    from msvm_select.model.margins import margins
-
     asked = Asked(options)
     format = chosen_format(asked.settings.format, output, data)
     dataset = read(data, asked.settings, **chosen_reading(options, asked.cell))
     with Talk(quiet, options["verbose"]) as talk:
-        report = margins(asked.trained(dataset, talk), asked.settings)
+        report = margins.margins(asked.trained(dataset, talk), asked.settings)
     emit(report.render(format), output)
     if output is not None:
         talk.say(f"Written: {output}")

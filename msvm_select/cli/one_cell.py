@@ -10,6 +10,11 @@ import click
 from msvm_select.cli.chosen import chosen_settings, setting_layers
 from msvm_select.cli.interrupts import patiently
 from msvm_select.errors import SettingsError
+from msvm_select.model import from_results
+from msvm_select.results import reread
+from msvm_select.settings import Layer, settings_of
+from msvm_select.settings.values import whole
+from msvm_select.train import along_C
 
 if TYPE_CHECKING:
     from msvm_select.cli.talk import Talk
@@ -37,14 +42,13 @@ class Asked:
 
     def trained(self, data: Dataset, talk: Talk) -> Trained:
         """It, from these data, which must be those of the results."""
-        from msvm_select.train.along_C import train_cell
 
         for note in (*data.notes, *self.notes):
             talk.say(f"Note: {note}")
         if self.cell is not None:
             talk.say(f"From {self.cell.name}")
             self.cell.check_data(data)
-        trained = patiently(train_cell, data, self.settings, talk)
+        trained = patiently(along_C.train_cell, data, self.settings, talk)
         solution = trained.solution
         if self.cell is not None and not trained.warning:
             self.cell.check_machine(solution.dual_objective, solution.gap)
@@ -77,12 +81,9 @@ def _end(trained: Trained, purpose: str) -> NoReturn:
 
 
 def _cell(source: str, rank: str | None) -> CellOfResults:
-    from msvm_select.model.from_results import cell_of
-    from msvm_select.results.reread import read_results
-    from msvm_select.settings.values import whole
 
     number = None if rank is None else whole(1)(rank, "rank")
-    return cell_of(source, read_results(source), number)
+    return from_results.cell_of(source, reread.read_results(source), number)
 
 
 def _settings(
@@ -93,8 +94,6 @@ def _settings(
     The row wins over the environment: the cell was chosen there. On the line it may not
     be contradicted, only how it is trained.
     """
-    from msvm_select.settings import Layer, settings_of
-
     if cell is None:
         return chosen_settings(options, C=DEFAULT_C), []
     *below, line = setting_layers(options)

@@ -7,6 +7,7 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
+from msvm_select.cli import pictures
 from msvm_select.cli.options import (
     Command,
     data_options,
@@ -15,6 +16,10 @@ from msvm_select.cli.options import (
     takes,
 )
 from msvm_select.errors import SettingsError
+from msvm_select.settings import SETTING_NAMES
+from msvm_select.settings.catalogue import READING
+from msvm_select.show import formats
+from msvm_select.show.figures import look
 
 MODES = ("curves", "boundary", "paths", "ascii")
 RESULTS = ("RESULTS",), "a file that sweep -o wrote"
@@ -86,16 +91,14 @@ def command(files: tuple[str, ...], **options: Any) -> None:
     need a model of two features, as `fit` writes it; support vectors are ringed, errors
     crossed. RESULTS may be `-`, for stdin.
     """
-    from msvm_select.cli.pictures import draw, print_map
-
     mode = _mode(options)
     _check(mode, files, options)
     size = figure_size(options["size"])
     if mode == "ascii":
-        print_map(files[0], options["by"])
+        pictures.print_map(files[0], options["by"])
     else:
         _check_output(options["output"])
-        draw(mode, files, size, options)
+        pictures.draw(mode, files, size, options)
 
 
 def figure_size(text: str | None) -> tuple[float, float] | None:
@@ -143,9 +146,6 @@ def _check(mode: str, files: tuple[str, ...], options: dict[str, Any]) -> None:
 
 def _used(mode: str) -> tuple[str, ...]:
     """The options that a kind of picture looks at."""
-    from msvm_select.settings import SETTING_NAMES
-    from msvm_select.settings.catalogue import READING
-
     return {
         "map": ("by", *DRAWN),
         "ascii": ("by", "quiet", "debug"),
@@ -156,16 +156,14 @@ def _used(mode: str) -> tuple[str, ...]:
 
 
 def _check_output(output: str | None) -> None:
-    from msvm_select.show.figures.look import check_figure
-    from msvm_select.show.formats import check_writable
 
     if output is None:
         raise SettingsError(
             "No file to draw to: give -o FIGURE.png (or .svg, .pdf); for a map on the "
             "terminal, --ascii."
         )
-    check_figure(output)
-    check_writable(output)
+    look.check_figure(output)
+    formats.check_writable(output)
 
 
 def _with_own_help(params: list[click.Parameter]) -> None:

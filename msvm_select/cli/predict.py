@@ -10,6 +10,10 @@ from msvm_select.cli.chosen import chosen_reading, read_options, told_places
 from msvm_select.cli.interrupts import patiently
 from msvm_select.cli.options import Command, data_argument, data_options, takes
 from msvm_select.cli.streams import emit
+from msvm_select.data import read as reader
+from msvm_select.errors import SettingsError
+from msvm_select.model import file, predictions
+from msvm_select.show import formats
 
 if TYPE_CHECKING:
     from msvm_select.model import Predictions
@@ -56,16 +60,13 @@ def command(
     the class, and the errors are then counted on stderr. The class is that of the
     largest output h_k; an exact tie gives `?`.
     """
-    from msvm_select.data import read_features
-    from msvm_select.model import load_model, predictions
-
     format = _chosen_format(format, output, model, data)
-    trained = load_model(model)
+    trained = file.load_model(model)
     reading = chosen_reading(options)
     with told_places():
         how = read_options(**reading)
-        samples = patiently(read_features, data, trained.columns, how)
-    found = patiently(predictions, trained, samples)
+        samples = patiently(reader.read_features, data, trained.columns, how)
+    found = patiently(predictions.predictions, trained, samples)
     text = found.render(format, scores)
     if not quiet:
         for note in (*samples.notes, *found.notes):
@@ -86,12 +87,9 @@ def _conclude(found: Predictions, output: str | None) -> None:
 
 def _chosen_format(format: str | None, output: str | None, *inputs: str) -> str:
     """What was asked for, else by the ending of the file, else csv."""
-    from msvm_select.errors import SettingsError
-    from msvm_select.show.formats import check_writable, format_of
-
     if output is not None:
-        check_writable(output, *inputs)
-        format = format or format_of(output)
+        formats.check_writable(output, *inputs)
+        format = format or formats.format_of(output)
     if format is not None and format not in FORMATS:
         raise SettingsError(
             f"{output}: predictions are written as {', '.join(FORMATS)}; name the file "

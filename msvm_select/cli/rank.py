@@ -14,10 +14,11 @@ from msvm_select.cli.report import check_page, write_page_of_rows
 from msvm_select.cli.streams import chosen_format, deliver
 from msvm_select.cli.talk import Talk
 from msvm_select.errors import SettingsError
+from msvm_select.results import against as runs
+from msvm_select.results import choosing, edges, reread
 
 if TYPE_CHECKING:
     from msvm_select.results import Results
-    from msvm_select.results.against import Against
 
 DEFAULT_BY = "loo"
 
@@ -54,13 +55,11 @@ def command(
     only, which ones changed their value or status, the largest change first (in a table
     the first 20, or --top N), and Kendall's rank correlation of the two runs.
     """
-    from msvm_select.results.choosing import chosen
-
     wanted = chosen_values(options)
     format = chosen_format(wanted.get("format"), output)
     tolerance, top = checked_tolerance(options["tolerance"]), wanted.get("top")
     check_page(options["report"], output, results)
-    found = chosen(_ranked(results, by), wanted.get("select", "best"))
+    found = choosing.chosen(_ranked(results, by), wanted.get("select", "best"))
     talk = Talk(quiet)
     failed = False
     if options["against"] is not None:
@@ -79,9 +78,7 @@ def command(
 
 def _ranked(path: str, by: str | None) -> Results:
     """A file's rows, by what was asked for, else by what they were ranked by before."""
-    from msvm_select.results.reread import read_results
-
-    read = read_results(path)
+    read = reread.read_results(path)
     try:
         return read.ranked(by or str(read.settings.get("rank_by", DEFAULT_BY)))
     except SettingsError as error:
@@ -89,14 +86,12 @@ def _ranked(path: str, by: str | None) -> Results:
         raise
 
 
-def _against(path: str, found: Results) -> Against:
-    from msvm_select.results.against import Against
+def _against(path: str, found: Results) -> runs.Against:
 
-    return Against(_ranked(path, found.rank_by), found)
+    return runs.Against(_ranked(path, found.rank_by), found)
 
 
 def _warn_of_edges(results: Results, talk: Talk) -> None:
-    from msvm_select.results.edges import edge_notes
 
-    for note in edge_notes(results):
+    for note in edges.edge_notes(results):
         talk.say(f"Warning: {note}")

@@ -9,6 +9,10 @@ from typing import TYPE_CHECKING, Any
 from msvm_select.cli.interrupts import patiently
 from msvm_select.cli.talk import Talk
 from msvm_select.errors import MsvmError, SettingsError
+from msvm_select.show import formats
+from msvm_select.show.page import chosen
+from msvm_select.show.page import command as html_line
+from msvm_select.show.page import page as html
 
 if TYPE_CHECKING:
     from msvm_select.cli.sweep import Outcome
@@ -44,22 +48,21 @@ class AskedPage:
         """The page, whole; Ctrl-C on the way leaves only its confusion matrix out."""
         if self.path is None or outcome.results is None:
             return
-        from msvm_select.show.formats import write_whole
-        from msvm_select.show.page.command import command_line, file_digest
-        from msvm_select.show.page.page import Report, render
 
         judged, why = _judged(samples, settings, outcome, talk)
-        page = Report(
+        page = html.Report(
             results=outcome.results,
-            command=command_line(self.data, self.reading, settings, self.path),
+            command=html_line.command_line(
+                self.data, self.reading, settings, self.path
+            ),
             judged=judged,
             why_not=why,
             source="standard input" if self.data == "-" else self.data,
-            digest=file_digest(self.data),
+            digest=html_line.file_digest(self.data),
             notes=samples.notes,
             cells=talk.cells if outcome.interrupted else None,
         )
-        write_whole(self.path, render(page))
+        formats.write_whole(self.path, html.render(page))
         talk.say(f"Written: {self.path}")
         if why == CUT_SHORT:
             raise KeyboardInterrupt
@@ -67,24 +70,20 @@ class AskedPage:
 
 def check_page(path: str | None, *others: str | None) -> None:
     """Refuse a page that cannot be written, or that would overwrite another file."""
-    from msvm_select.show.formats import check_apart, check_writable
-
     if path is None:
         return
     if path == "-":
         raise SettingsError("--report: a page goes to a file; give its name.")
-    check_writable(path)
-    check_apart("--report", path, *others)
+    formats.check_writable(path)
+    formats.check_apart("--report", path, *others)
 
 
 def write_page_of_rows(path: str | None, results: Results, talk: Talk) -> None:
     """The page of rows that were read back: nobody can be judged without the data."""
     if path is None:
         return
-    from msvm_select.show.formats import write_whole
-    from msvm_select.show.page.page import Report, render
 
-    write_whole(path, render(Report(results, why_not=NO_SAMPLES)))
+    formats.write_whole(path, html.render(html.Report(results, why_not=NO_SAMPLES)))
     talk.say(f"Written: {path}")
 
 
@@ -101,10 +100,9 @@ def _judged(
 
 
 def _judged_row(samples: Dataset, settings: Settings, row: Row) -> Judged:
-    from msvm_select.show.page.chosen import judged
 
     try:
-        return patiently(judged, samples, settings, row), ""
+        return patiently(chosen.judged, samples, settings, row), ""
     except MsvmError as error:
         return None, str(error)
     except KeyboardInterrupt:

@@ -11,23 +11,24 @@ from typing import TYPE_CHECKING, Any
 
 from msvm_select.cli import PROGRAM
 from msvm_select.errors import SettingsError
+from msvm_select.show import formats
+from msvm_select.sweep import journal as journals
 
 if TYPE_CHECKING:
     from msvm_select.sweep.journal import Journal
 
 
-def opened_journal(options: Mapping[str, Any], *others: str | None) -> Journal | None:
+def opened_journal(
+    options: Mapping[str, Any], *others: str | None
+) -> journals.Journal | None:
     """That of the line, if any; ``others`` are files that it must not be."""
-    from msvm_select.show.formats import check_apart
-    from msvm_select.sweep.journal import Journal
-
     path = options["journal"]
     if path is None:
         if options["resume"]:
             raise SettingsError("--resume goes on from a journal: name it, --journal.")
         return None
-    check_apart("--journal", path, *others)
-    return Journal(path, options["resume"])
+    formats.check_apart("--journal", path, *others)
+    return journals.Journal(path, options["resume"])
 
 
 def how_to_go_on(journal: Journal | None, data: str) -> str:

@@ -17,6 +17,8 @@ from msvm_select.cli.options import (
     takes,
 )
 from msvm_select.cli.sweep import perform
+from msvm_select.errors import SettingsError
+from msvm_select.settings.config import load_config
 
 
 @click.command("run", cls=Command, short_help="The same, as a TOML file says.")
@@ -44,9 +46,6 @@ def command(config: str, data: str | None, **options: Any) -> None:
     environment (MSVM_SELECT_C and so on), that over the file, and the file over the
     defaults.
     """
-    from msvm_select.errors import SettingsError
-    from msvm_select.settings.config import load_config
-
     file = load_config(config)
     source = data or file.data
     if source is None:

@@ -13,13 +13,14 @@ import click
 
 from msvm_select.cli import EXIT_CODES
 from msvm_select.cli.options import Command, takes
+from msvm_select.criteria import base as criteria
+from msvm_select.names import CRITERIA, ENDINGS, FORMATS, KERNELS, SOLVERS
 
 WIDTH = 80
 Facts = dict[str, Any]
 
 
 def _kernels() -> dict[str, Facts]:
-    from msvm_select.names import KERNELS
 
     return {
         name: {
@@ -31,7 +32,6 @@ def _kernels() -> dict[str, Facts]:
 
 
 def _solvers() -> dict[str, Facts]:
-    from msvm_select.names import SOLVERS
 
     return {
         name: {"summary": SOLVERS.summary(name), "default_gap": kind.default_gap}
@@ -40,7 +40,6 @@ def _solvers() -> dict[str, Facts]:
 
 
 def _criteria() -> dict[str, Facts]:
-    from msvm_select.names import CRITERIA
 
     told = ("column", "kind", "applies", "cost")
     return {
@@ -54,7 +53,6 @@ def _criteria() -> dict[str, Facts]:
 
 
 def _formats() -> dict[str, Facts]:
-    from msvm_select.names import ENDINGS, FORMATS
 
     return {
         name: {
@@ -124,6 +122,5 @@ def _print(lines: Mapping[str, list[str]]) -> None:
 
 
 def _kinds() -> dict[str, list[str]]:
-    from msvm_select.criteria.base import KINDS
 
-    return {f"({kind})": [meaning] for kind, meaning in KINDS.items()}
+    return {f"({kind})": [meaning] for kind, meaning in criteria.KINDS.items()}

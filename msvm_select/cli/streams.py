@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, TextIO
 import click
 
 from msvm_select.errors import MsvmError
+from msvm_select.show import formats
 
 if TYPE_CHECKING:
     from msvm_select.results import Results
@@ -90,38 +91,32 @@ def chosen_format(format: str | None, output: str | None, *inputs: str) -> str:
 
     The files that the command reads, ``inputs``, are not to be written over.
     """
-    from msvm_select.show.formats import check_writable, format_of
-
     if output is not None:
-        check_writable(output, *inputs)
+        formats.check_writable(output, *inputs)
     if format is None:
-        return "table" if output is None else format_of(output)
+        return "table" if output is None else formats.format_of(output)
     return format
 
 
 def emit(text: str, output: str | None) -> None:
     """The text to a file, whole, or as it is to stdout: a label may hold an escape."""
-    from msvm_select.show.formats import write_whole
-
     if output is None:
         click.echo(text, nl=False, color=True)
     else:
-        write_whole(output, text)
+        formats.write_whole(output, text)
 
 
 def deliver(results: Results, format: str, output: str | None, top: int | None) -> None:
     """The results to stdout or, whole, to a file."""
-    from msvm_select.show.formats import render, write_whole
-
     shown = results.head(top)
     if output is not None:
         try:
-            write_whole(output, render(shown, format))
+            formats.write_whole(output, formats.render(shown, format))
         except MsvmError as error:  # an hour's work is not to be lost by a full disk
-            click.echo(render(shown, format), nl=False)
+            click.echo(formats.render(shown, format), nl=False)
             error.add_note("The results were printed instead, on standard output.")
             raise
         return
     colour = wants_colour(sys.stdout)
     width = shutil.get_terminal_size().columns
-    click.echo(render(shown, format, width, colour), nl=False, color=colour)
+    click.echo(formats.render(shown, format, width, colour), nl=False, color=colour)

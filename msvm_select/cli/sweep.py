@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -30,6 +31,11 @@ from msvm_select.cli.resuming import (
 from msvm_select.cli.streams import chosen_format, deliver
 from msvm_select.cli.talk import Talk
 from msvm_select.errors import MsvmError
+from msvm_select.results import edges, risk
+from msvm_select.settings.config import to_toml
+from msvm_select.show.answers import sweep as answer
+from msvm_select.sweep import extend, loop
+from msvm_select.sweep import plan as planning
 
 if TYPE_CHECKING:
     from msvm_select.records import Dataset
@@ -125,10 +131,10 @@ def swept(
 
     ``progress`` hears of the sweep in the place of ``talk``.
     """
-    from msvm_select.sweep import Extension, gather, iterate
-
     told = progress or talk
-    sweep = Extension(partial(iterate, data, journal=journal), settings, told)
+    sweep = extend.Extension(
+        partial(loop.iterate, data, journal=journal), settings, told
+    )
     rows: list[Row] = []
     stop: KeyboardInterrupt | MsvmError | None = None
     with talk, journal or nullcontext():
@@ -141,7 +147,7 @@ def swept(
             if isinstance(error, MsvmError) and not rows:
                 raise
             stop = error
-    found = gather(data, sweep.settings, rows, settings) if rows else None
+    found = loop.gather(data, sweep.settings, rows, settings) if rows else None
     return Outcome(found, stop, sweep.settings)
 
 
@@ -164,11 +170,8 @@ def _conclude(
     results: Results, output: str | None, top: int | None, talk: Talk
 ) -> None:
     """On stderr: the best cell, what went wrong, where the rows are."""
-    from msvm_select.results.risk import risk_notes
-    from msvm_select.show.answers.sweep import summary
-
-    talk.say(summary(results))
-    for note in risk_notes(results):
+    talk.say(answer.summary(results))
+    for note in risk.risk_notes(results):
         talk.say(f"Note: {note}.")
     failed, open_ = results.count("failed"), results.count("not_converged")
     if failed or open_:
@@ -184,9 +187,7 @@ def _conclude(
 
 def _warn_of_edges(results: Results, rounds: int, talk: Talk) -> None:
     """Or say, where it was asked to be widened, that the best value is within it."""
-    from msvm_select.results.edges import edge_notes
-
-    notes = edge_notes(results, rounds)
+    notes = edges.edge_notes(results, rounds)
     for note in notes:
         talk.say(f"Warning: {note}")
     if not rounds or notes or results.best is None:
@@ -201,17 +202,10 @@ def _warn_of_edges(results: Results, rounds: int, talk: Talk) -> None:
 
 def _planned(data: Dataset, settings: Settings) -> str:
     """What the sweep would go through."""
-    from msvm_select.sweep.plan import plan
-
-    return plan(data, settings).render(settings.format or "table")
+    return planning.plan(data, settings).render(settings.format or "table")
 
 
 def _config(data: str, reading: dict[str, Any], settings: Settings) -> str:
     """What counts, as a file that ``run`` reads."""
-    from dataclasses import asdict
-    from pathlib import Path
-
-    from msvm_select.settings.config import to_toml
-
     where = data if data == "-" else str(Path(data).resolve())
     return to_toml({"data": where, **reading, **asdict(settings)})

@@ -11,8 +11,12 @@ from typing import TYPE_CHECKING
 
 import click
 
+from msvm_select.cli import bar, wording
 from msvm_select.cli.interrupts import thread
 from msvm_select.cli.streams import is_live, wants_colour
+from msvm_select.phrases import counted
+from msvm_select.sweep import compiling, headway
+from msvm_select.train import events
 
 if TYPE_CHECKING:
     from rich.live import Live
@@ -90,15 +94,13 @@ class Talk:
 
     def __call__(self, event: Event) -> None:
         """What there is to say of one event; nothing to what was left behind."""
-        from msvm_select.sweep.headway import Headway
-        from msvm_select.train import events
 
         if self.ended.is_set():
             return
 
         with self.lock:
             if self.headway is None:
-                self.headway = Headway(began=time.monotonic())
+                self.headway = headway.Headway(began=time.monotonic())
             self.headway.hear(event, time.monotonic())
         match event:
             case events.Started():
@@ -113,8 +115,6 @@ class Talk:
                 self._tell_the_time()
 
     def _started(self, event: Started) -> None:
-        from msvm_select.phrases import counted
-        from msvm_select.sweep.compiling import compiling_note
 
         self.say(
             f"{event.name}: {event.m} samples, {counted(event.features, 'feature')}, "
@@ -122,12 +122,10 @@ class Talk:
             f"{event.kernels}, C: {event.Cs})"
             + (f"; loss {event.loss}" if event.loss != "l1" else "")
         )
-        if note := compiling_note(event):
+        if note := compiling.compiling_note(event):
             self.say(note)
         if not self.quiet and self.live is None and is_live(sys.stderr):
-            from msvm_select.cli.bar import live
-
-            self.live = live(self._facts, wants_colour(sys.stderr))
+            self.live = bar.live(self._facts, wants_colour(sys.stderr))
             self.live.start()
 
     def _widened(self, event: Widened) -> None:
@@ -164,10 +162,9 @@ class Talk:
 
     def _tell_the_time(self) -> None:
         """Off a terminal: how far it is, if the last line is long enough ago."""
-        from msvm_select.cli.wording import log_line
 
         if not self.quiet and self.live is None and self._is_time():
-            self.say(log_line(self._facts()))
+            self.say(wording.log_line(self._facts()))
 
     def _is_time(self) -> bool:
         with self.lock:

@@ -55,6 +55,39 @@ DOORS = {
 }
 
 
+# What may be imported inside a function: outside packages that few users need or that
+# are slow to load, modules that not every system has, and these of our own.
+LATE_PACKAGES = {
+    *("matplotlib", "rich", "pandas", "scipy", "osqp", "qpsolvers"),
+    *("resource", "fcntl"),
+}
+LATE = {
+    # LAPACK by its C interface: compiled functions that only some kernels need
+    ("kernels/mercer.py", "msvm_select.lapack"),
+    ("solvers/osqp.py", "msvm_select.lapack"),
+    # a model saves itself, and its file makes models
+    ("model/model.py", "msvm_select.model.file"),
+    # settings load no engine
+    ("settings/settings.py", "msvm_select.criteria.base"),
+    ("settings/settings.py", "msvm_select.results.choosing"),
+    ("settings/settings.py", "msvm_select.results.gates"),
+}
+
+
+def _late_imports() -> Iterator[tuple[str, str]]:
+    """(file within the package, dotted name that it imports inside a function)."""
+    for path in sorted(PACKAGE.rglob("*.py")):
+        where = path.relative_to(PACKAGE).as_posix()
+        for function in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if not isinstance(function, ast.FunctionDef):
+                continue
+            for node in ast.walk(function):
+                if isinstance(node, ast.Import):
+                    yield from ((where, name.name) for name in node.names)
+                elif isinstance(node, ast.ImportFrom) and node.module:
+                    yield where, node.module
+
+
 def _imports() -> Iterator[tuple[str, str]]:
     """(file within the package, dotted name that it imports), everywhere."""
     for path in sorted(PACKAGE.rglob("*.py")):
@@ -127,3 +160,27 @@ def test_imports_are_absolute() -> None:
     for path in PACKAGE.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             assert not (isinstance(node, ast.ImportFrom) and node.level), path
+
+
+def test_imports_stand_at_the_top_of_the_file() -> None:
+    """Whoever reads a file sees at its top what it needs; LATE has the exceptions."""
+    late = {
+        (where, name)
+        for where, name in _late_imports()
+        if name.split(".")[0] not in LATE_PACKAGES
+    }
+    assert late == LATE
+
+
+def test_packages_import_nothing_eagerly() -> None:
+    """To import one module of a room does not load the others.
+
+    ``settings`` is light as a whole, and ``cli`` is the program.
+    """
+    eager = {
+        path.parent.name
+        for path in PACKAGE.rglob("__init__.py")
+        for node in ast.parse(path.read_text(encoding="utf-8")).body
+        if isinstance(node, ast.ImportFrom) and "msvm_select" in str(node.module)
+    }
+    assert eager == {"cli", "settings"}

@@ -17,8 +17,10 @@ import click
 
 from msvm_select.cli.door import opened
 from msvm_select.errors import DataError, MsvmError, SettingsError
+from msvm_select.phrases import did_you_mean
 
 with opened():
+    from msvm_select.cli import version
     from msvm_select.cli.interrupts import heed_sigterm, leave_threads_behind, stop_code
     from msvm_select.cli.streams import hold_standard_streams, lost_output
 
@@ -71,6 +73,7 @@ class Group(click.Group):
         if cmd_name not in self.list_commands(ctx):
             return None
         with opened():
+    from msvm_select.cli import version
             command: click.Command = import_module(f"{__name__}.{cmd_name}").command
         if DEBUG not in command.params:
             command.params.append(DEBUG)
@@ -84,8 +87,6 @@ class Group(click.Group):
         if ctx.resilient_parsing:  # a shell asks, and hears nothing of mistakes
             return super().resolve_command(ctx, args)
         if args[0] not in names and not args[0].startswith("-"):
-            from msvm_select.phrases import did_you_mean
-
             ctx.fail(f"No such command {args[0]!r}{did_you_mean(args[0], names)}.")
         return super().resolve_command(ctx, args)
 
@@ -121,9 +122,7 @@ def _print_version(
     context: click.Context, option: click.Parameter, value: bool
 ) -> None:
     if value:
-        from msvm_select.cli.version import versions_text
-
-        click.echo(versions_text())
+        click.echo(version.versions_text())
         context.exit()
 
 

@@ -17,7 +17,8 @@ from importlib.util import LazyLoader
 from types import ModuleType
 
 LIGHT = ("cli", "columns", "errors", "names", "phrases", "settings")
-LATER = tuple(f"msvm_select.cli.{name}" for name in ("bar", "pictures", "wording"))
+OURS = ("bar", "pictures", "version", "wording")  # that import what is heavy
+LATER = tuple(f"msvm_select.cli.{name}" for name in OURS)
 
 
 class _Door(MetaPathFinder):

@@ -73,7 +73,6 @@ class Group(click.Group):
         if cmd_name not in self.list_commands(ctx):
             return None
         with opened():
-    from msvm_select.cli import version
             command: click.Command = import_module(f"{__name__}.{cmd_name}").command
         if DEBUG not in command.params:
             command.params.append(DEBUG)

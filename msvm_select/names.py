@@ -165,7 +165,7 @@ FORMATS = {
     "tsv": "every column, separated by tabs (.tsv)",
     "json": "one document with data, settings, versions and rows (.json)",
     "ndjson": "one row a line, each an object (.ndjson, .jsonl)",
-    "markdown": "every column, as a table for a page (.md)",
+    "markdown": "the columns of the table, rounded, for a page (.md)",
 }
 """Name -> summary."""
 

@@ -7,6 +7,7 @@ so that ``w_k = sum_i tau_ik Phi(x_i)`` and ``F = K tau`` are the outputs withou
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -19,7 +20,18 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 
+Plain = str | int | float | bool | None
+PlainRow = Mapping[str, Plain]
+
 TIE = 1e-10  # a margin below is a tie: what is left of it is rounding
+
+
+def finite(value: Any) -> Plain:
+    """The value itself, or None for a number that is not finite."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    plain: Plain = value
+    return plain
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,15 @@ import pytest
 
 from msvm_select.kernels.base import Kernel
 from msvm_select.records import Dual, Floats, Ints, Scaling
+from msvm_select.results import Results
+from msvm_select.show.answers.sweep import sheet
 
 DATA = Path(__file__).parent.parent / "data"
+
+
+def render(results: Results, format: str) -> str:
+    """The results as text in a format, as ``-o`` writes them."""
+    return sheet(results).render(format)
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from msvm_select.cli.gates import say_failed
-from msvm_select.cli.streams import emit
+from msvm_select.cli.streams import deliver
 from msvm_select.errors import SettingsError
-from msvm_select.results import against as runs
 from msvm_select.settings.values import number
+from msvm_select.show.answers import against as answer
 
 if TYPE_CHECKING:
     from msvm_select.cli.talk import Talk
@@ -30,13 +30,7 @@ def show_moves(
 ) -> None:
     """What moved, to stdout or the file; its closing lines are always to be seen."""
     shown = top or (ENOUGH if format == "table" else None)
-    emit(against.render(format, shown), output)
-    for note in against.notes:
-        talk.say(f"Warning: {note}")
-    if output is not None or format != "table":
-        talk.say(runs.closing(against))
-    if output is not None:
-        talk.say(f"Written: {output}")
+    deliver(answer.sheet(against, shown), format, output, talk)
 
 
 def say_worsened(against: Against, tolerance: float) -> bool:

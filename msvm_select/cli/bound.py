@@ -8,7 +8,7 @@ import click
 
 from msvm_select.cli.chosen import chosen_reading, read
 from msvm_select.cli.interrupts import patiently
-from msvm_select.cli.one_cell import Asked, conclude
+from msvm_select.cli.one_cell import Asked
 from msvm_select.cli.options import (
     Command,
     constants_options,
@@ -19,14 +19,14 @@ from msvm_select.cli.options import (
     settings_options,
     takes,
 )
-from msvm_select.cli.streams import chosen_format, emit
+from msvm_select.cli.streams import chosen_format, deliver
 from msvm_select.cli.talk import Talk
-from msvm_select.model import bounds
+from msvm_select.model import examined
 from msvm_select.show.answers import bound as answer
 
 if TYPE_CHECKING:
+    from msvm_select.model.examined import BoundsReport
     from msvm_select.records import Dataset
-    from msvm_select.show.answers.bound import BoundsReport
 
 
 @click.command(
@@ -62,11 +62,11 @@ def command(
     reading = chosen_reading(options, asked.cell)
     with Talk(quiet, options["verbose"]) as talk:
         report = _bounded(read(data, asked.settings, **reading), asked, talk)
-    emit(report.render(format, explain), output)
-    conclude(answer.conclusion(report), report.warning, format, output, talk)
+    shown = answer.sheet(report, explain)
+    deliver(shown, format, output, talk, options["all_columns"])
 
 
 def _bounded(data: Dataset, asked: Asked, talk: Talk) -> BoundsReport:
     """The cell trained and bounded; exit 5 where it did not converge."""
     trained = asked.optimal(data, talk, "nothing to bound")
-    return patiently(bounds.bounds, trained, asked.settings)
+    return patiently(examined.bounds, trained, asked.settings)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -17,16 +17,14 @@ from msvm_select.cli.options import (
     report_options,
     takes,
 )
-from msvm_select.cli.streams import chosen_format, emit, terminal_width
+from msvm_select.cli.streams import chosen_format, deliver
 from msvm_select.cli.sweep import end_if_stopped, swept
 from msvm_select.cli.talk import Talk
 from msvm_select.names import CRITERIA
+from msvm_select.results import compare as comparing
 from msvm_select.settings import Layer, checked_values, settings_of
 from msvm_select.show.answers import compare as answer
 from msvm_select.sweep import timing
-
-if TYPE_CHECKING:
-    from msvm_select.show.answers.compare import Comparison
 
 TRUTH = "loo"
 COMPARED = {
@@ -68,9 +66,8 @@ def command(data: str, output: str | None, quiet: bool, **options: Any) -> None:
     watch = timing.Stopwatch(talk)
     outcome = swept(read(data, settings, **reading), settings, talk, watch)
     if outcome.results is not None:
-        _deliver(
-            answer.Comparison(outcome.results, watch.seconds), format, output, talk
-        )
+        found = comparing.Comparison(outcome.results, watch.seconds)
+        deliver(answer.sheet(found), format, output, talk, options["all_columns"])
     end_if_stopped(outcome, talk)
     assert outcome.results is not None
     click.get_current_context().exit(gated_exit_code(outcome.results, {}))
@@ -81,15 +78,3 @@ def with_the_truth(asked: Mapping[str, Any]) -> tuple[str, ...]:
     loss = asked.get("loss", "l1")
     every = [name for name, kind in CRITERIA.items() if loss in kind.losses]
     return tuple(dict.fromkeys([TRUTH, *asked.get("criteria", every)]))
-
-
-def _deliver(
-    comparison: Comparison, format: str, output: str | None, talk: Talk
-) -> None:
-
-    width = terminal_width() if output is None else None
-    emit(comparison.render(format, width), output)
-    if output is not None or format != "table":
-        talk.say(answer.closing(comparison))
-    if output is not None:
-        talk.say(f"Written: {output}")

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 
 import click
 
+from msvm_select import files
 from msvm_select.cli.chosen import chosen_values
 from msvm_select.cli.interrupts import patiently
 from msvm_select.cli.options import Command, takes
-from msvm_select.cli.streams import chosen_format
+from msvm_select.cli.streams import deliver
 from msvm_select.cli.talk import Talk
-from msvm_select.experiment import report as experiment_report
 from msvm_select.experiment import three_gaussians
-from msvm_select.show import formats
+from msvm_select.show.answers import experiment as answer
 from msvm_select.show.figures import experiment as figure
 from msvm_select.show.figures import look
 
@@ -88,10 +88,8 @@ def command(
         _check(output)
     seeds = range(seed, seed + sets)
     experiment = _performed(settings, per_class, seeds, quiet)
-    click.echo(
-        experiment_report.render(experiment, chosen_format(settings.format, None)),
-        nl=False,
-    )
+    answered = settings.format or "table"
+    deliver(answer.sheet(experiment), answered, None, Talk(quiet))
     if output is not None:
         _draw(experiment.sets[0], output, quiet)
     click.get_current_context().exit(0 if experiment.converged else 5)
@@ -112,11 +110,11 @@ def _performed(
 
 def _check(output: str) -> None:
 
-    formats.check_writable(output)
+    files.check_writable(output)
     look.check_figure(output)
 
 
 def _draw(one: TrainingSet, output: str, quiet: bool) -> None:
 
-    formats.write_whole(output, figure.figure_bytes(one, output))
+    files.write_whole(output, figure.figure_bytes(one, output))
     Talk(quiet).say(f"Written: {output}")

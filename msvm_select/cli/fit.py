@@ -80,9 +80,10 @@ def _certify(model: Model, talk: Talk) -> None:
     )
     talk.say(
         f"Certificate: dual objective {certificate.dual_objective:.10g}, relative gap "
-        f"{certificate.gap:.2g}, KKT violation {certificate.kkt_violation:.2g}, flow "
-        f"imbalance {certificate.flow_imbalance:.2g}; biases {unique}"
+        f"{certificate.gap:.2g}, KKT violation {certificate.kkt_violation:.2g}; biases "
+        f"{unique}"
     )
+    talk.detail(f"Flow imbalance: {certificate.flow_imbalance:.2g}")
     if certificate.indefinite:
         talk.say("Warning: the Gram matrix is indefinite: no optimum is certain.")
     if not certificate.converged:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import click
 
+from msvm_select import files
 from msvm_select import generate as generating
 from msvm_select.cli.options import Command
-from msvm_select.show import formats
 
 
 @click.command("generate", cls=Command, short_help="Write artificial data as CSV.")
@@ -46,4 +46,4 @@ def command(name: str, per_class: int, seed: int, output: str) -> None:
     if output == "-":
         click.echo(text, nl=False)
     else:
-        formats.write_whole(output, text)
+        files.write_whole(output, text)

@@ -9,7 +9,7 @@ import click
 from msvm_select.cli.chosen import chosen_reading, read
 from msvm_select.cli.gates import say_failed
 from msvm_select.cli.interrupts import patiently
-from msvm_select.cli.one_cell import Asked, conclude
+from msvm_select.cli.one_cell import Asked
 from msvm_select.cli.options import (
     Command,
     data_argument,
@@ -19,14 +19,14 @@ from msvm_select.cli.options import (
     settings_options,
     takes,
 )
-from msvm_select.cli.streams import chosen_format, emit
+from msvm_select.cli.streams import chosen_format, deliver
 from msvm_select.cli.talk import Talk
-from msvm_select.model import left_out
+from msvm_select.model import examined
 from msvm_select.show.answers import loo as answer
 
 if TYPE_CHECKING:
+    from msvm_select.model.examined import LeftOutReport
     from msvm_select.records import Dataset
-    from msvm_select.show.answers.loo import LeftOutReport
 
 
 @click.command("loo", cls=Command, short_help="Judge every sample without itself.")
@@ -61,15 +61,15 @@ def command(
     reading = chosen_reading(options, asked.cell)
     with Talk(quiet, options["verbose"]) as talk:
         report = _judged(read(data, asked.settings, **reading), asked, talk)
-    emit(report.render(format, every), output)
-    conclude(answer.conclusion(report), report.warning, format, output, talk)
+    shown = answer.sheet(report, every)
+    deliver(shown, format, output, talk, options["all_columns"])
     _judge_gate(report, asked.settings.fail_above)
 
 
 def _judged(data: Dataset, asked: Asked, talk: Talk) -> LeftOutReport:
     """The cell trained and every sample left out; exit 5 where it did not converge."""
     trained = asked.optimal(data, talk, "no leave-one-out")
-    return patiently(left_out.leave_one_out, trained, asked.settings)
+    return patiently(examined.leave_one_out, trained, asked.settings)
 
 
 def _judge_gate(report: LeftOutReport, fail_above: float | None) -> None:

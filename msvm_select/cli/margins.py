@@ -17,9 +17,10 @@ from msvm_select.cli.options import (
     settings_options,
     takes,
 )
-from msvm_select.cli.streams import chosen_format, emit
+from msvm_select.cli.streams import chosen_format, deliver
 from msvm_select.cli.talk import Talk
-from msvm_select.model import margins
+from msvm_select.model import examined
+from msvm_select.show.answers import margins as answer
 
 
 @click.command(
@@ -48,13 +49,7 @@ def command(data: str, output: str | None, quiet: bool, **options: Any) -> None:
     format = chosen_format(asked.settings.format, output, data)
     dataset = read(data, asked.settings, **chosen_reading(options, asked.cell))
     with Talk(quiet, options["verbose"]) as talk:
-        report = margins.margins(asked.trained(dataset, talk), asked.settings)
-    emit(report.render(format), output)
-    if output is not None:
-        talk.say(f"Written: {output}")
-    if report.warning and (output is not None or format != "table"):
-        talk.say(f"Warning: {report.warning}")
-    solution = report.solution
-    if not solution.converged:
-        talk.say(f"Warning: the training did not converge: {solution.reason}.")
-    click.get_current_context().exit(0 if solution.converged else 5)
+        trained = asked.trained(dataset, talk)
+    shown = answer.sheet(examined.MarginsReport(trained, asked.settings))
+    deliver(shown, format, output, talk, options["all_columns"])
+    click.get_current_context().exit(0 if trained.solution.converged else 5)

@@ -62,18 +62,6 @@ class Asked:
         return trained
 
 
-def conclude(
-    sentence: str, warning: str, format: str, output: str | None, talk: Talk
-) -> None:
-    """On stderr, unless a table on stdout has it all."""
-    if output is not None or format != "table":
-        talk.say(sentence)
-        if warning:
-            talk.say(f"Warning: {warning}")
-    if output is not None:
-        talk.say(f"Written: {output}")
-
-
 def _end(trained: Trained, purpose: str) -> NoReturn:
     reason = f"the training did not converge: {trained.solution.reason}"
     click.echo(f"Error: {reason}; so there is {purpose}.", err=True)

@@ -128,7 +128,7 @@ journal_options = takes("journal", "resume")
 talk_options = takes("quiet", "verbose")
 """How much is told on stderr"""
 
-report_options = takes("format", "output", "quiet")
+report_options = takes("format", "output", "all_columns", "quiet")
 """What becomes of the answer"""
 
 rows_options = takes("top", "format", "output", "all_columns", "quiet")

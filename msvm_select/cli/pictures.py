@@ -21,6 +21,7 @@ from msvm_select.cli.plot import PATH_C, POINT
 from msvm_select.cli.talk import Talk
 from msvm_select.data import read_features
 from msvm_select.errors import SettingsError
+from msvm_select.files import write_whole
 from msvm_select.model import load_model
 from msvm_select.results.reread import read_results
 from msvm_select.settings.grids import parse_grid
@@ -33,7 +34,6 @@ from msvm_select.show.figures.heat import heat_map
 from msvm_select.show.figures.look import Draw, Size, picture
 from msvm_select.show.figures.paths import paths
 from msvm_select.show.figures.plane import plane
-from msvm_select.show.formats import write_whole
 from msvm_select.show.text import ASCII_SHADES, SHADES, heat_text
 
 Files = tuple[str, ...]

@@ -7,6 +7,7 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
+from msvm_select import files
 from msvm_select.cli import pictures
 from msvm_select.cli.options import (
     Command,
@@ -18,7 +19,6 @@ from msvm_select.cli.options import (
 from msvm_select.errors import SettingsError
 from msvm_select.settings import SETTING_NAMES
 from msvm_select.settings.catalogue import READING
-from msvm_select.show import formats
 from msvm_select.show.figures import look
 
 MODES = ("curves", "boundary", "paths", "ascii")
@@ -163,7 +163,7 @@ def _check_output(output: str | None) -> None:
             "terminal, --ascii."
         )
     look.check_figure(output)
-    formats.check_writable(output)
+    files.check_writable(output)
 
 
 def _with_own_help(params: list[click.Parameter]) -> None:

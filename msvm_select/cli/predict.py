@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from msvm_select import files
 from msvm_select.cli.chosen import chosen_reading, read_options, told_places
 from msvm_select.cli.interrupts import patiently
 from msvm_select.cli.options import Command, data_argument, data_options, takes
@@ -13,7 +14,6 @@ from msvm_select.cli.streams import emit
 from msvm_select.data import read as reader
 from msvm_select.errors import SettingsError
 from msvm_select.model import file, predictions
-from msvm_select.show import formats
 
 if TYPE_CHECKING:
     from msvm_select.model import Predictions
@@ -88,8 +88,8 @@ def _conclude(found: Predictions, output: str | None) -> None:
 def _chosen_format(format: str | None, output: str | None, *inputs: str) -> str:
     """What was asked for, else by the ending of the file, else csv."""
     if output is not None:
-        formats.check_writable(output, *inputs)
-        format = format or formats.format_of(output)
+        files.check_writable(output, *inputs)
+        format = format or files.format_of(output)
     if format is not None and format not in FORMATS:
         raise SettingsError(
             f"{output}: predictions are written as {', '.join(FORMATS)}; name the file "

@@ -16,6 +16,7 @@ from msvm_select.cli.talk import Talk
 from msvm_select.errors import SettingsError
 from msvm_select.results import against as runs
 from msvm_select.results import choosing, edges, reread
+from msvm_select.show.answers import sweep as answer
 
 if TYPE_CHECKING:
     from msvm_select.results import Results
@@ -69,7 +70,8 @@ def command(
     elif options["tolerance"] is not None:
         raise SettingsError("tolerance is for --against, which is not given.")
     else:
-        deliver(found, format, output, top)
+        shown = answer.sheet(found, top)
+        deliver(shown, format, output, talk, options["all_columns"])
         write_page_of_rows(options["report"], found, talk)
         _warn_of_edges(found, talk)
     failed = say_broken(found, wanted) or failed

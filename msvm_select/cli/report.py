@@ -6,21 +6,21 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from msvm_select import files
 from msvm_select.cli.interrupts import patiently
 from msvm_select.cli.talk import Talk
 from msvm_select.errors import MsvmError, SettingsError
-from msvm_select.show import formats
 from msvm_select.show.page import chosen
 from msvm_select.show.page import command as html_line
 from msvm_select.show.page import page as html
 
 if TYPE_CHECKING:
     from msvm_select.cli.sweep import Outcome
+    from msvm_select.model.examined import LeftOutReport
     from msvm_select.records import Dataset
     from msvm_select.results import Results
     from msvm_select.row import Row
     from msvm_select.settings import Settings
-    from msvm_select.show.answers.loo import LeftOutReport
 
 Judged = tuple["LeftOutReport | None", str]
 
@@ -62,7 +62,7 @@ class AskedPage:
             notes=samples.notes,
             cells=talk.cells if outcome.interrupted else None,
         )
-        formats.write_whole(self.path, html.render(page))
+        files.write_whole(self.path, html.render(page))
         talk.say(f"Written: {self.path}")
         if why == CUT_SHORT:
             raise KeyboardInterrupt
@@ -74,8 +74,8 @@ def check_page(path: str | None, *others: str | None) -> None:
         return
     if path == "-":
         raise SettingsError("--report: a page goes to a file; give its name.")
-    formats.check_writable(path)
-    formats.check_apart("--report", path, *others)
+    files.check_writable(path)
+    files.check_apart("--report", path, *others)
 
 
 def write_page_of_rows(path: str | None, results: Results, talk: Talk) -> None:
@@ -83,7 +83,7 @@ def write_page_of_rows(path: str | None, results: Results, talk: Talk) -> None:
     if path is None:
         return
 
-    formats.write_whole(path, html.render(html.Report(results, why_not=NO_SAMPLES)))
+    files.write_whole(path, html.render(html.Report(results, why_not=NO_SAMPLES)))
     talk.say(f"Written: {path}")
 
 

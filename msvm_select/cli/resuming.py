@@ -9,9 +9,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from msvm_select import files
 from msvm_select.cli import PROGRAM
 from msvm_select.errors import SettingsError
-from msvm_select.show import formats
 from msvm_select.sweep import journal as journals
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ def opened_journal(
         if options["resume"]:
             raise SettingsError("--resume goes on from a journal: name it, --journal.")
         return None
-    formats.check_apart("--journal", path, *others)
+    files.check_apart("--journal", path, *others)
     return journals.Journal(path, options["resume"])
 
 

@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING, TextIO
 
 import click
 
+from msvm_select import files
 from msvm_select.errors import MsvmError
-from msvm_select.show import formats
 
 if TYPE_CHECKING:
-    from msvm_select.results import Results
+    from msvm_select.cli.talk import Talk
+    from msvm_select.show.sheet import Sheet
 
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EIO)  # of writing to stdout or stderr
 
@@ -92,31 +93,53 @@ def chosen_format(format: str | None, output: str | None, *inputs: str) -> str:
     The files that the command reads, ``inputs``, are not to be written over.
     """
     if output is not None:
-        formats.check_writable(output, *inputs)
+        files.check_writable(output, *inputs)
     if format is None:
-        return "table" if output is None else formats.format_of(output)
+        return "table" if output is None else files.format_of(output)
     return format
 
 
+def deliver(
+    sheet: Sheet,
+    format: str,
+    output: str | None,
+    talk: Talk,
+    all_columns: bool = False,
+    part: str = "",
+) -> None:
+    """The answer to stdout or, whole, to a file; on stderr what it does not show.
+
+    ``part`` says which of the rows were written.
+    """
+    if output is None:
+        width, colour = terminal_width(), wants_colour(sys.stdout)
+        if width is None and sheet.width is not None:
+            width = shutil.get_terminal_size().columns  # COLUMNS, or 80
+        emit(sheet.render(format, width, colour, all_columns), None)
+    else:
+        emit(sheet.render(format, all_columns=all_columns), output)
+    if output is not None or format != "table":
+        for line in sheet.told:
+            talk.say(line)
+    for line in sheet.notes:
+        talk.say(line)
+    for line in sheet.details:
+        talk.detail(line)
+    if output is not None:
+        talk.say(f"Written: {output}{part}")
+
+
 def emit(text: str, output: str | None) -> None:
-    """The text to a file, whole, or as it is to stdout: a label may hold an escape."""
+    """The text to a file, whole, or as it is to stdout: a label may hold an escape.
+
+    Where the file cannot be written it goes to stdout: the work is not to be lost.
+    """
     if output is None:
         click.echo(text, nl=False, color=True)
-    else:
-        formats.write_whole(output, text)
-
-
-def deliver(results: Results, format: str, output: str | None, top: int | None) -> None:
-    """The results to stdout or, whole, to a file."""
-    shown = results.head(top)
-    if output is not None:
-        try:
-            formats.write_whole(output, formats.render(shown, format))
-        except MsvmError as error:  # an hour's work is not to be lost by a full disk
-            click.echo(formats.render(shown, format), nl=False)
-            error.add_note("The results were printed instead, on standard output.")
-            raise
         return
-    colour = wants_colour(sys.stdout)
-    width = shutil.get_terminal_size().columns
-    click.echo(formats.render(shown, format, width, colour), nl=False, color=colour)
+    try:
+        files.write_whole(output, text)
+    except MsvmError as error:
+        click.echo(text, nl=False)
+        error.add_note("The results were printed instead, on standard output.")
+        raise

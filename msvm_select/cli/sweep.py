@@ -31,8 +31,9 @@ from msvm_select.cli.resuming import (
 from msvm_select.cli.streams import chosen_format, deliver
 from msvm_select.cli.talk import Talk
 from msvm_select.errors import MsvmError
-from msvm_select.results import edges, risk
+from msvm_select.results import edges
 from msvm_select.settings.config import to_toml
+from msvm_select.show.answers import plan as plan_answer
 from msvm_select.show.answers import sweep as answer
 from msvm_select.sweep import extend, loop
 from msvm_select.sweep import plan as planning
@@ -97,8 +98,10 @@ def perform(
     samples = read(data, settings, **reading)
     outcome = swept(samples, settings, talk, journal=journal)
     if outcome.results is not None:
-        deliver(outcome.results, format, output, settings.top)
-        _conclude(outcome.results, output, settings.top, talk)
+        m, top = len(outcome.results.rows), settings.top
+        part = "" if top is None or top >= m else f" (the best {top} of {m} rows)"
+        shown = answer.sheet(outcome.results, top)
+        deliver(shown, format, output, talk, options["all_columns"], part)
         page.write(samples, outcome.settings, outcome, talk)
     end_if_stopped(outcome, talk, how_to_go_on(journal, data))
     assert outcome.results is not None
@@ -166,25 +169,6 @@ def end_if_stopped(outcome: Outcome, talk: Talk, advice: str = "") -> None:
     click.get_current_context().exit(stop_code(outcome.stop))
 
 
-def _conclude(
-    results: Results, output: str | None, top: int | None, talk: Talk
-) -> None:
-    """On stderr: the best cell, what went wrong, where the rows are."""
-    talk.say(answer.summary(results))
-    for note in risk.risk_notes(results):
-        talk.say(f"Note: {note}.")
-    failed, open_ = results.count("failed"), results.count("not_converged")
-    if failed or open_:
-        talk.say(
-            f"Warning: of {len(results.rows)} cells {failed} failed and {open_} did "
-            "not converge; their status_reason says why."
-        )
-    if output is not None:
-        m = len(results.rows)
-        part = "" if top is None or top >= m else f" (the best {top} of {m} rows)"
-        talk.say(f"Written: {output}{part}")
-
-
 def _warn_of_edges(results: Results, rounds: int, talk: Talk) -> None:
     """Or say, where it was asked to be widened, that the best value is within it."""
     notes = edges.edge_notes(results, rounds)
@@ -202,7 +186,8 @@ def _warn_of_edges(results: Results, rounds: int, talk: Talk) -> None:
 
 def _planned(data: Dataset, settings: Settings) -> str:
     """What the sweep would go through."""
-    return planning.plan(data, settings).render(settings.format or "table")
+    found = plan_answer.sheet(planning.plan(data, settings))
+    return found.render(settings.format or "table")
 
 
 def _config(data: str, reading: dict[str, Any], settings: Settings) -> str:

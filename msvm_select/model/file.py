@@ -21,11 +21,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from msvm_select.errors import DataError, SettingsError
+from msvm_select.files import check_writable, write_whole
 from msvm_select.model.model import Certificate, Model, Training
 from msvm_select.names import KERNELS
 from msvm_select.phrases import did_you_mean
 from msvm_select.records import Columns, Floats, Scaling
-from msvm_select.show.formats import check_writable, write_whole
 
 FORMAT = "msvm-select model"
 FORMAT_VERSION = 1

@@ -2,23 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 from msvm_select.results.correlation import kendall
 from msvm_select.results.moves import Pair, by_cell, rise, value_of
 from msvm_select.results.ranking import Results, ranking_column
-from msvm_select.row import CELL, SCHEMA_VERSION, Row
-from msvm_select.show.layout import aligned, shown
-from msvm_select.show.plain import LINE_FORMATS, Plain, finite, json_document
+from msvm_select.row import Row
 
-COLUMNS = (
-    *(*CELL, "loss", "moved", "rank_before", "rank", "before", "after", "change"),
-    *("status_before", "status"),
-)
-LEFT = ("kernel", "loss", "moved", "status_before", "status")
 SAMPLES = ("n_samples", "n_classes")
 
 
@@ -97,83 +88,6 @@ class Against:
             f"({after.cell}) is {change:.6g} above the {old:.6g} of before{more}"
         )
 
-    def render(self, format: str, top: int | None = None) -> str:
-        """All of it as text, of the cells that moved the first ``top``."""
-        if format == "table":
-            return _table(self, top)
-        if format == "json":
-            return json_document(document(self, top))
-        return LINE_FORMATS[format](COLUMNS, [p.plain() for p in self.moves[:top]])
-
-
-def document(against: Against, top: int | None = None) -> dict[str, Any]:
-    """What a JSON file holds."""
-    alone = [pair.moved for pair in against.pairs if pair not in against.both]
-    return {
-        "schema_version": SCHEMA_VERSION,
-        "by": against.after.rank_by,
-        "best": {
-            "before": _cell(against.before.best, against.column),
-            "after": _cell(against.after.best, against.column),
-            "change": finite(against.change),
-        },
-        "cells": {
-            "both": len(against.both),
-            "moved": sum(bool(pair.moved) for pair in against.both),
-            "only_before": alone.count("only before"),
-            "only_now": alone.count("only now"),
-        },
-        "kendall": against.kendall,
-        "rows": [pair.plain() for pair in against.moves[:top]],
-    }
-
-
-def closing(against: Against) -> str:
-    """What became of the best cell, and how many cells moved."""
-    found = document(against)
-    best, cells, tau = found["best"], found["cells"], found["kendall"]
-    change = best["change"]
-    word = "as good as before"
-    if change is None:
-        word = "not comparable: one of them has none"
-    elif change:
-        word = f"{abs(change):.4g} {'worse' if change > 0.0 else 'better'}"
-    correlation = "-" if tau is None else f"{tau:.2f}"
-    start = f"Best by {against.after.rank_by}: "
-    return (
-        f"{start}{_told(against.before, against.column)} before\n"
-        f"{' ' * len(start)}{_told(against.after, against.column)} now: {word}\n"
-        f"Of {cells['both']} cells in both {cells['moved']} moved; "
-        f"{cells['only_before']} only before, {cells['only_now']} only now; "
-        f"Kendall's tau {correlation}"
-    )
-
-
-def _table(against: Against, top: int | None) -> str:
-    """The cells that moved, and the closing lines."""
-    rows = [pair.plain() for pair in against.moves[:top]]
-    columns = [name for name in COLUMNS if any(row[name] is not None for row in rows)]
-    if {row["status"] for row in rows} <= {"ok", None}:
-        columns = [name for name in columns if not name.startswith("status")]
-    lines: list[Sequence[str]] = [columns]
-    digits = [6 if name in CELL else 4 for name in columns]
-    lines += [[*map(shown, map(row.get, columns), digits)] for row in rows]
-    text = aligned(lines, [name in LEFT for name in columns]) + "\n\n" if rows else ""
-    left = len(against.moves) - len(rows)
-    more = f"{left} more moved; --top or another format shows them\n" if left else ""
-    return f"{text}{more}{closing(against)}\n"
-
 
 def _status(row: Row | None) -> str:
     return "" if row is None else row.status
-
-
-def _cell(row: Row | None, column: str) -> dict[str, Plain] | None:
-    if row is None:
-        return None
-    return {name: getattr(row, name) for name in (*CELL, column)}
-
-
-def _told(results: Results, column: str) -> str:
-    best = results.best
-    return f"{best.cell} ({getattr(best, column):.4g})" if best else "none"

@@ -11,9 +11,9 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
+from msvm_select.records import Plain, finite
 from msvm_select.results.ranking import Results
 from msvm_select.row import CELL, Row
-from msvm_select.show.plain import Plain, finite
 
 NOISE = 1e-6
 DIGITS = 12  # in which the parameters of a cell must agree

@@ -13,11 +13,11 @@ from types import NoneType
 from typing import Any, get_args, get_type_hints
 
 from msvm_select.errors import DataError
+from msvm_select.files import format_of
 from msvm_select.phrases import did_you_mean
 from msvm_select.results.choosing import Choice
 from msvm_select.results.ranking import Results
 from msvm_select.row import COLUMNS, EXTRA, SCHEMA_VERSION, Row
-from msvm_select.show.formats import format_of
 
 NEEDED = ("kernel", "C")
 

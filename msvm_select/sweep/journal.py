@@ -23,13 +23,13 @@ from types import TracebackType
 from typing import Any
 
 from msvm_select.errors import DataError, MsvmError, SettingsError
+from msvm_select.files import check_writable
 from msvm_select.kernels.base import Kernel
 from msvm_select.phrases import counted
 from msvm_select.records import Dataset
 from msvm_select.results.reread import row_from
 from msvm_select.row import Row, Setting
 from msvm_select.settings import Settings
-from msvm_select.show.formats import check_writable
 from msvm_select.sweep.header import START, check_header, header_of, version_notes
 
 EVERY = 1.0  # seconds between two calls that see the lines safely onto the disk

@@ -33,7 +33,7 @@ from msvm_select.results.reread import read_results
 from msvm_select.row import COLUMNS
 from msvm_select.settings import settings_from
 from msvm_select.settings.config import load_config
-from msvm_select.show.formats import render
+from tests.conftest import render
 
 TIMES = int(os.environ.get("MSVM_SELECT_FUZZ", "1"))
 T = TypeVar("T")

@@ -22,11 +22,11 @@ from msvm_select.names import CRITERIA, MACHINES
 from msvm_select.records import Dataset, Scaling
 from msvm_select.results.reread import read_results
 from msvm_select.row import COLUMNS
-from msvm_select.show.formats import document, render
+from msvm_select.show.answers.sweep import sheet
 from msvm_select.solution import Solution
 from msvm_select.solvers.exact import Exact
 from msvm_select.solvers.qp import Qp
-from tests.conftest import DATA, PROBLEMS, Problem, blobs
+from tests.conftest import DATA, PROBLEMS, Problem, blobs, render
 
 
 def trained(problem: Problem, kernel: Kernel, C: float, loss: str = "l1") -> Solution:
@@ -180,8 +180,8 @@ def test_extra_columns_follow_the_schema_and_only_when_asked_for(tmp_path):
     assert asked.columns == (*COLUMNS, *extra)
     assert plain.columns == COLUMNS
     assert list(asked.to_frame().columns) == [*COLUMNS, *extra]
-    assert list(document(asked)["rows"][0]) == [*COLUMNS, *extra]
-    assert list(document(plain)["rows"][0]) == list(COLUMNS)
+    assert list(sheet(asked).document["rows"][0]) == [*COLUMNS, *extra]
+    assert list(sheet(plain).document["rows"][0]) == list(COLUMNS)
     for name in ("csv", "tsv", "json", "ndjson"):
         path = tmp_path / f"r.{name}"
         path.write_text(render(asked, name))

@@ -25,9 +25,9 @@ from msvm_select.experiment.three_gaussians import (
 )
 from msvm_select.generate import CENTRES, VARIANCES, three_gaussians
 from msvm_select.model import fit
+from msvm_select.names import FORMATS
 from msvm_select.show.figures import experiment as figure
 from msvm_select.show.figures import look
-from msvm_select.show.plain import LINE_FORMATS
 
 POINT = 1e-5  # a thousandth of a percent
 SEEDS = range(4)
@@ -186,7 +186,7 @@ def test_json_and_lines_hold_the_same_rows() -> None:
         row["risk"] for row in document["rows"]
     ]
     assert [row["seed"] for row in rows if row["selected"] == "true"] == ["0", "1"]
-    for form in LINE_FORMATS:
+    for form in FORMATS:
         assert run("--sets", "1", "--format", form).exit_code == 0
 
 

@@ -11,9 +11,10 @@ from click.testing import CliRunner, Result
 from msvm_select import load_csv, load_model, run_sweep
 from msvm_select.cli import cli
 from msvm_select.errors import DataError, SettingsError
+from msvm_select.files import write_whole
 from msvm_select.model.from_results import cell_of
 from msvm_select.results import Results
-from msvm_select.show.formats import render, write_whole
+from tests.conftest import render
 
 DATA = Path(__file__).parents[2] / "data"
 IRIS = DATA / "iris.csv"

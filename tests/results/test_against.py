@@ -17,7 +17,7 @@ from msvm_select.results import Results, rank
 from msvm_select.results.against import Against
 from msvm_select.results.moves import rise
 from msvm_select.row import Row
-from msvm_select.show.formats import render
+from tests.conftest import render
 
 
 def row(C: float, loo_rate: float | None, **columns: Any) -> Row:

@@ -19,8 +19,8 @@ from msvm_select.results.choosing import chosen, standard_error
 from msvm_select.results.reread import read_results
 from msvm_select.row import Row
 from msvm_select.settings import settings_from
-from msvm_select.show.answers.sweep import summary, table
-from msvm_select.show.formats import document, render
+from msvm_select.show.answers.sweep import sheet, summary
+from tests.conftest import render
 
 IRIS = Path(__file__).parents[2] / "data" / "iris.csv"
 
@@ -128,11 +128,11 @@ def test_the_summary_says_how_many_tie_and_why_another_was_taken() -> None:
 def test_the_table_marks_the_chosen_row_and_leaves_the_order() -> None:
     """The mark moves, the ranks do not; a row that is not shown is named."""
     results = chosen(ranked(*ROWS), "1se")
-    lines = table(results).splitlines()
+    lines = render(results, "table").splitlines()
     assert [line.split()[0] for line in lines[1:5]] == ["1", "2", "*", "4"]
-    assert "not shown: rbf gamma=0.125 C=32" in table(results.head(2))
-    assert table(chosen(ranked(*ROWS))).splitlines()[1].startswith(" * 1")
-    assert "; 2 cells tie" in table(chosen(ranked(*ROWS)))
+    assert "not shown: rbf gamma=0.125 C=32" in render(results.head(2), "table")
+    assert render(chosen(ranked(*ROWS)), "table").splitlines()[1].startswith(" * 1")
+    assert "; 2 cells tie" in render(chosen(ranked(*ROWS)), "table")
 
 
 def test_ranking_again_forgets_the_choice() -> None:
@@ -145,7 +145,7 @@ def test_ranking_again_forgets_the_choice() -> None:
 def test_json_tells_the_choice_and_is_read_back(tmp_path: Path) -> None:
     """After the keys of version 1; the cell too, where its row was cut off."""
     results = chosen(ranked(*ROWS), "1se")
-    found = document(results)
+    found = sheet(results).document
     assert list(found)[-2:] == ["rows", "chosen"]
     told = {"select": "1se", "by": "loo", "rank": 3, "C": 32.0, "loo_rate": 0.129}
     assert told.items() <= found["chosen"].items()
@@ -164,7 +164,7 @@ def test_json_tells_the_choice_and_is_read_back(tmp_path: Path) -> None:
 )
 def test_a_choice_that_is_none_is_refused(tmp_path: Path, broken: Any) -> None:
     """With the place."""
-    found = document(chosen(ranked(*ROWS)))
+    found = sheet(chosen(ranked(*ROWS))).document
     if isinstance(broken, dict) and "tied" in broken:
         broken = {**found["chosen"], **broken}
     path = tmp_path / "ranked.json"

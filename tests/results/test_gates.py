@@ -15,7 +15,7 @@ from msvm_select.results import Results, rank
 from msvm_select.results.choosing import chosen
 from msvm_select.results.gates import broken, check_applicable
 from msvm_select.row import Row
-from msvm_select.show.formats import render
+from tests.conftest import render
 
 IRIS = Path(__file__).parents[2] / "data" / "iris.csv"
 SMALL = ("sweep", IRIS, "--C", "1,10", "--gamma", "0.1", "--criteria")

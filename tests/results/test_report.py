@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
-import json
 import math
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -14,24 +11,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from msvm_select.errors import DataError, MsvmError, SettingsError
-from msvm_select.names import FORMATS
+from msvm_select.errors import DataError, SettingsError
+from msvm_select.files import write_whole
 from msvm_select.results import Results, rank
 from msvm_select.results.edges import edge_notes, extended
 from msvm_select.results.reread import read_results
 from msvm_select.row import COLUMNS, Row
 from msvm_select.settings.grids import parse_grid
-from msvm_select.show.answers.sweep import summary, table
-from msvm_select.show.formats import (
-    RENDERERS,
-    check_writable,
-    document,
-    format_of,
-    render,
-    write_whole,
-)
-from msvm_select.show.layout import aligned, shown
-from msvm_select.show.plain import Plain, json_document
+from msvm_select.show.answers.sweep import summary
+from tests.conftest import render
 
 CERTIFIED = {"n_samples": 150, "n_classes": 3, "n_sv": 30, "gap": 1.5e-12}
 
@@ -115,45 +103,6 @@ def test_ranking_again_needs_a_column_that_was_filled() -> None:
         results.ranked("sv-rat")
     with pytest.raises(SettingsError, match="nothing to rank by"):
         results.ranked("kernel")
-
-
-def test_formats_have_the_same_columns() -> None:
-    """All of the schema, in its order."""
-    results = ranked(*ROWS)
-    for name, delimiter in (("csv", ","), ("tsv", "\t")):
-        lines = csv.reader(io.StringIO(render(results, name)), delimiter=delimiter)
-        assert {len(line) for line in lines} == {len(COLUMNS)}
-        assert render(results, name).startswith(delimiter.join(COLUMNS) + "\n")
-    found = json.loads(render(results, "json"))
-    assert list(found) == ["schema_version", "data", "settings", "versions", "rows"]
-    assert found["schema_version"] == 1
-    lines = render(results, "ndjson").splitlines()
-    assert [json.loads(line) for line in lines] == found["rows"]
-    assert [list(entry) for entry in found["rows"]] == [list(COLUMNS)] * 3
-    header, rule, *rest = render(results, "markdown").splitlines()
-    assert header == f"| {' | '.join(COLUMNS)} |"
-    assert len(rest) == 3
-    assert "at \\| all" in rest[2]
-
-
-def test_machine_formats_round_nothing() -> None:
-    """Floats as repr writes them, truth in lower case, nothing for nothing."""
-    text = render(ranked(*ROWS), "csv")
-    first, second, third = csv.DictReader(io.StringIO(text))
-    assert first["C"] == "0.30000000000000004"
-    assert (first["separable"], second["b_unique"]) == ("true", "false")
-    assert (second["gamma"], second["sv_rate"]) == ("0.0078125", repr(1 / 3))
-    assert (third["gamma"], third["gap"], third["separable"]) == ("", "", "")
-
-
-def test_what_is_not_finite_is_nothing_in_every_format() -> None:
-    """JSON has no NaN, and a file should mean the same in each format."""
-    results = ranked(row(sv_rate=0.5, gap=math.inf, norm_w=math.nan))
-    assert document(results)["rows"][0]["gap"] is None
-    assert json.loads(render(results, "json"))["rows"][0]["norm_w"] is None
-    for text in (render(results, "csv"), render(results, "markdown")):
-        assert "nan" not in text
-        assert ",inf" not in text
 
 
 numbers = st.floats(allow_nan=False, allow_infinity=False)
@@ -241,84 +190,6 @@ def test_a_missing_file_is_bad_data_with_a_near_name(tmp_path: Path) -> None:
         read_results(tmp_path / "rankd.csv")
 
 
-def test_a_table_fits_and_marks_the_best_row() -> None:
-    """80 columns unless more are given; a star without colour, rounded numbers."""
-    text = table(ranked(*ROWS))
-    assert max(map(len, text.splitlines()[:4])) <= 80
-    lines = text.splitlines()
-    assert lines[0].split()[:5] == ["rank", "kernel", "gamma", "C", "sv_rate"]
-    assert lines[1].split()[:6] == ["*", "1", "rbf", "1", "0.3", "0.2"]
-    assert lines[2].split()[0] == "2"
-    assert "0.3333" in lines[2]
-    assert '1 x failed: no "optimum", at | all' in text
-    assert "\x1b" not in text
-    assert "\x1b[1;32m" in table(ranked(*ROWS), colour=True)
-
-
-def test_a_wider_table_shows_more_columns() -> None:
-    """Columns are left out by importance, never folded or cut."""
-    narrow, wide = (table(ranked(*ROWS), width=w).splitlines() for w in (40, 160))
-    assert "n_sv" not in narrow[0]
-    assert {"n_sv", "gap", "seconds", "train_errors"} <= set(wide[0].split())
-    assert all("…" not in line for line in narrow + wide)
-
-
-def test_a_table_has_the_same_rows_at_any_number() -> None:
-    """Each row is a line: two hundred rows, one header, one remark."""
-    results = ranked(*(row(sv_rate=i / 200, C=float(1 + i)) for i in range(200)))
-    assert len(table(results).splitlines()) == 1 + 200 + 2
-
-
-def test_every_format_has_its_line_of_help() -> None:
-    """``show formats`` misses none."""
-    assert list(RENDERERS) == list(FORMATS)
-
-
-def test_the_ending_tells_the_format() -> None:
-    """In either case of letters; an unknown ending is refused."""
-    assert format_of("a/b.CSV") == "csv"
-    assert format_of("x.jsonl") == "ndjson"
-    with pytest.raises(SettingsError, match="--format"):
-        format_of("x.xlsx")
-
-
-def test_files_are_written_whole_or_not_at_all(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A failure half-way leaves the old file and nothing beside it."""
-    path = tmp_path / "x.csv"
-    write_whole(path, "old")
-
-    def refuse(source: object, target: object) -> None:
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr("os.replace", refuse)
-    with pytest.raises(MsvmError, match="No space left"):
-        write_whole(path, "new")
-    assert path.read_text() == "old"
-    assert list(tmp_path.iterdir()) == [path]
-
-
-def test_links_and_devices_are_written_through(tmp_path: Path) -> None:
-    """A link keeps pointing where it did; /dev/null is not replaced by a file."""
-    (tmp_path / "target").touch()
-    (tmp_path / "link").symlink_to("target")
-    write_whole(tmp_path / "link", "text")
-    assert (tmp_path / "link").is_symlink()
-    assert (tmp_path / "target").read_text() == "text"
-    write_whole("/dev/null", "text")
-    assert not Path("/dev/null").is_file()
-
-
-def test_a_path_that_cannot_be_written_is_refused_early(tmp_path: Path) -> None:
-    """A folder, or a file in a folder that is not there."""
-    with pytest.raises(SettingsError, match="is a folder"):
-        check_writable(tmp_path)
-    with pytest.raises(SettingsError, match="there is no folder"):
-        check_writable(tmp_path / "no" / "x.csv")
-    check_writable(tmp_path / "x.csv")
-
-
 @pytest.mark.parametrize(
     ("grid", "upward", "beyond"),
     [
@@ -391,26 +262,3 @@ def test_a_frame_has_the_columns_of_the_schema() -> None:
     assert list(frame.columns) == list(COLUMNS)
     assert frame["rank"].tolist() == [1, 2, 3]
     assert asdict(ROWS[0])["sv_rate"] == frame["sv_rate"][0]
-
-
-def test_a_json_document_has_no_number_that_is_none_of_json() -> None:
-    """However deep it stands, what is not finite is null."""
-    nan, inf = float("nan"), float("inf")
-    text = json_document({"a": [nan, {"b": -inf, "c": (1.5, inf, "x")}], "d": None})
-    found = json.loads(text, parse_constant=lambda name: pytest.fail(name))
-    assert found == {"a": [None, {"b": None, "c": [1.5, None, "x"]}], "d": None}
-
-
-def test_a_person_reads_rounded_values() -> None:
-    """A dash for nothing, yes or no, as many digits as asked for; integers whole."""
-    values: list[Plain] = [None, True, 1 / 3, 1234567, "text"]
-    assert [shown(value, 3) for value in values] == [
-        *("-", "yes", "0.333", "1234567", "text")
-    ]
-
-
-def test_columns_are_aligned_as_a_terminal_shows_them() -> None:
-    """A Chinese letter takes two places, an accent of its own none."""
-    rows = [["玻璃", "1"], ["verre\u0301", "22"], ["x", "3"]]
-    found = aligned(rows, [True, False]).splitlines()
-    assert found == ["玻璃    1", "verre\u0301  22", "x       3"]

@@ -16,10 +16,10 @@ from click.testing import CliRunner, Result
 from msvm_select.cli import cli
 from msvm_select.data import read_dataset
 from msvm_select.errors import SolverError
-from msvm_select.model import bounds as bounds_module
-from msvm_select.model.bounds import bounds
+from msvm_select.model import examined
+from msvm_select.model.examined import BoundsReport, bounds
 from msvm_select.settings import settings_from
-from msvm_select.show.answers.bound import COLUMNS, BoundsReport, conclusion
+from msvm_select.show.answers.bound import COLUMNS, conclusion, sheet, terms_of
 from msvm_select.train.along_C import train_cell
 from tests.conftest import DATA
 
@@ -36,7 +36,7 @@ def report(name: str = "wine", **values: Any) -> BoundsReport:
 
 def numbers(found: BoundsReport) -> dict[str, Any]:
     """The values by name."""
-    return {row["term"]: row["value"] for row in found.rows}
+    return {row["term"]: row["value"] for row in sheet(found).rows}
 
 
 def run(*arguments: object) -> Result:
@@ -116,13 +116,14 @@ def test_the_four_numbers_agree(values: dict[str, Any]) -> None:
 def test_where_a_bound_does_not_apply_it_says_so() -> None:
     """With alpha at C: not applicable and why, no B*; with the loss l2 it applies."""
     soft = report("iris", **ROUGH)
-    by_name = {row["term"]: row for row in soft.rows}
+    by_name = {row["term"]: row for row in sheet(soft).rows}
     assert by_name["radius_margin"]["applies"] is False
     assert by_name["radius_margin_count B*"]["value"] is None
     assert "alpha = C" in str(by_name["radius_margin_applicable"]["note"])
     assert by_name["radius_margin_l1"]["value"] > 0.0
     assert "does not apply" in conclusion(soft)
-    squared = {row["term"]: row for row in report("iris", **ROUGH, loss="l2").rows}
+    quadratic = report("iris", **ROUGH, loss="l2")
+    squared = {row["term"]: row for row in sheet(quadratic).rows}
     errors = squared["loo_errors"]["value"]
     for name in ("radius_margin", "S2", "A", "radius_margin_count B*"):
         assert squared[name]["applies"] is True
@@ -145,7 +146,7 @@ def test_with_the_quadratic_loss_every_bound_holds_at_every_C(name, C) -> None:
 def test_K_names_the_pair_that_attains_it(wine: BoundsReport) -> None:
     """By the line of the file, its class and the class against."""
     constant = wine.radius_margin.constant
-    note = next(str(row["note"]) for row in wine.rows if row["term"] == "K")
+    note = next(str(row["note"]) for row in sheet(wine).rows if row["term"] == "K")
     line = wine.data.lines[constant.sample]
     own = wine.data.classes[wine.data.y[constant.sample]]
     assert note == f"at line {line}, {own} -> {wine.data.classes[constant.against]}"
@@ -167,9 +168,9 @@ def test_two_classes_have_theorem_1(tmp_path: Path) -> None:
 
 def test_explain_gives_every_number_its_formula_and_source(wine: BoundsReport) -> None:
     """None without; the papers' theorems are cited."""
-    plain, told = wine.render("table"), wine.render("table", explain=True)
+    plain, told = sheet(wine).render("table"), sheet(wine, True).render("table")
     flat = " ".join(told.split())
-    for term in wine.terms:
+    for term in terms_of(wine):
         assert term.formula
         assert " ".join(f"{term.formula} [{term.source}]".split()) in flat
         assert f"  {term.term} " in plain
@@ -241,7 +242,7 @@ def test_other_solvers_give_the_same_numbers() -> None:
 
 def test_a_machine_without_support_vectors_has_no_radius_margin(monkeypatch) -> None:
     """Its rows are left out; the rest is there."""
-    monkeypatch.setattr(bounds_module, "radius_margin_terms", lambda *a, **k: None)
+    monkeypatch.setattr(examined, "radius_margin_terms", lambda *a, **k: None)
     found = report("iris", C=1, gamma=0.5)
     value = numbers(found)
     assert "K" not in value

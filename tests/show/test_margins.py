@@ -101,7 +101,7 @@ def test_every_format_holds_every_pair():
     assert found.exit_code == 0, found.stderr
     assert found.stderr == ""
     rows = list(csv.DictReader(io.StringIO(found.stdout)))
-    assert tuple(rows[0]) == COLUMNS
+    assert tuple(rows[0]) == tuple(look.name for look in COLUMNS)
     assert len(rows) == 3
     document = json.loads(run(*cell, "--format", "json").stdout)
     assert [str(row["gamma"]) for row in document["rows"]] == [r["gamma"] for r in rows]

@@ -25,6 +25,7 @@ from msvm_select.results.choosing import Choice
 from msvm_select.row import Row
 from msvm_select.settings import settings_from
 from msvm_select.settings.grids import parse_grid
+from msvm_select.show.charts.confusion import confusion_of
 from msvm_select.show.charts.curves import by_setting
 from msvm_select.show.charts.scale import SHADES, Scale, colour, ink_on, luminance
 from msvm_select.show.page.chosen import judged
@@ -157,7 +158,7 @@ def test_the_confusion_matrix_counts_every_sample(page: Page) -> None:
     """Its rows are those of the leave-one-out of the chosen cell."""
     counts = report().judged
     assert counts is not None
-    matrix = counts.confusion.counts
+    matrix = confusion_of(counts.data.classes, counts.left_out).counts
     totals = matrix.sum(axis=1)
     wrong = totals - matrix[:, :-1].diagonal()
     shares = [f"{a} of {b}" for a, b in zip(wrong, totals, strict=True)]

@@ -25,10 +25,9 @@ from msvm_select.show.charts.scale import Grid
 from msvm_select.show.figures import look
 from msvm_select.show.figures.heat import colour_of
 from msvm_select.show.figures.look import label, short, thinned
-from msvm_select.show.formats import render
 from msvm_select.show.page.heat import Painting, style
 from msvm_select.show.text import ASCII_SHADES, heat_text
-from tests.conftest import DATA
+from tests.conftest import DATA, render
 
 pytest.importorskip("matplotlib")
 

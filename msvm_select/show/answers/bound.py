@@ -1,37 +1,32 @@
-"""Every bound of one trained cell with its terms -> rows, as text.
+"""Every bound of one trained cell with its terms -> a sheet.
 
-One row a number, the same columns in all formats: its group and name, its value,
-whether it applies (for a bound: whether it holds for this machine), a note, its formula
-and where the formula comes from. A table shows formulas only when it is to explain.
+One row a number: its group and name, its value, whether it applies (for a bound:
+whether it holds for this machine), a note, its formula and where the formula comes
+from. A table shows formulas only when it is to explain.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass
-from functools import cached_property
+from collections.abc import Iterator, Mapping, Sequence
 from textwrap import wrap
-from typing import Any
 
-from msvm_select.criteria.compression import CompressionTerms
-from msvm_select.criteria.guaranteed_risk import GuaranteedRiskTerms
-from msvm_select.criteria.radius_margin import RadiusMargin
-from msvm_select.criteria.radius_margin_count import Counted
-from msvm_select.criteria.vc import VcTerms
-from msvm_select.left_out import LeftOut
-from msvm_select.records import Dataset, Floats
-from msvm_select.results.identity import data_summary, versions
-from msvm_select.row import SCHEMA_VERSION
-from msvm_select.show.answers.terms import Term
-from msvm_select.show.answers.terms_of_errors import left_out_terms, machine_terms
-from msvm_select.show.answers.terms_of_margins import radius_margin_rows
-from msvm_select.show.answers.terms_of_risk import note_rows, risk_rows
-from msvm_select.show.layout import shown
-from msvm_select.show.plain import LINE_FORMATS, Plain, finite, json_document
+from msvm_select.left_out import AMBIGUOUS, LeftOut
+from msvm_select.model.examined import BoundsReport
+from msvm_select.records import Floats, Plain
+from msvm_select.show.answers.bound_terms import (
+    Term,
+    note_rows,
+    radius_margin_rows,
+    risk_rows,
+)
+from msvm_select.show.answers.loo import facts_of
+from msvm_select.show.sheet import Look, Sheet, shown
 from msvm_select.solution import Solution
 
 COLUMNS = ("group", "term", "value", "applies", "note", "formula", "source")
 WIDTH = 88
+TRUTH = "exact leave-one-out"
+MACHINE = "the machine"
 SOURCES = (
     "RM: Darcy and Guermeur, radius-margin bound for M-SVMs (2005); MS: Guermeur, "
     "Maumy and Sur, model selection for M-SVMs (2005); LN: lecture notes, corrected; "
@@ -39,79 +34,44 @@ SOURCES = (
 )
 
 
-@dataclass(frozen=True, eq=False)
-class BoundsReport:
-    """One trained cell and the terms of every bound.
+def sheet(report: BoundsReport, explain: bool = False) -> Sheet:
+    """A row a number; ``explain`` adds to a table the formulas and their sources."""
+    terms = terms_of(report)
+    point = _point(report)
+    return Sheet(
+        columns=[Look(name, left=True, digits=6) for name in COLUMNS],
+        rows=[vars(term) for term in terms],
+        facts={**facts_of(report), "cell": point},
+        blocks={"sources": SOURCES, "warning": report.warning},
+        shown=COLUMNS[:5],
+        listed=(),
+        above=[
+            _cell(point),
+            *_body(terms, explain),
+            *(["", *wrap(SOURCES, WIDTH)] if explain else []),
+            *(line for warning in report.warnings for line in ("", warning)),
+        ],
+        told=[conclusion(report), *report.warnings],
+    )
 
-    ``point`` is the cell by column; ``predicted`` the margins of the span estimate;
-    ``counted`` is there where the radius-margin bound applies. None where there is
-    nothing to compute; ``warning`` says what is wrong with the Gram matrix.
-    """
 
-    data: Dataset
-    solution: Solution
-    point: Mapping[str, Plain]
-    settings: Mapping[str, Any]
-    left_out: LeftOut
-    predicted: Floats | None
-    radius_margin: RadiusMargin | None
-    counted: Counted | None
-    softened: float | None
-    risk: GuaranteedRiskTerms
-    compression: CompressionTerms
-    vc: VcTerms
-    warning: str = ""
-
-    @cached_property
-    def terms(self) -> tuple[Term, ...]:
-        """All numbers, the truth first."""
-        found = [
-            *left_out_terms(self.left_out, self.predicted),
-            *machine_terms(self.solution),
-        ]
-        if self.radius_margin is not None:
-            found += radius_margin_rows(
-                self.data, self.radius_margin, self.counted, self.softened
-            )
-        found += risk_rows(self.risk)
-        found += note_rows(self.compression, self.vc, self.solution)
-        return tuple(found)
-
-    @cached_property
-    def rows(self) -> tuple[dict[str, Plain], ...]:
-        """One row a number."""
-        return tuple(
-            {name: finite(value) for name, value in asdict(term).items()}
-            for term in self.terms
+def terms_of(report: BoundsReport) -> list[Term]:
+    """All numbers, the truth first."""
+    found = [
+        *left_out_terms(report.left_out, report.predicted),
+        *machine_terms(report.solution),
+    ]
+    if report.radius_margin is not None:
+        found += radius_margin_rows(
+            report.data, report.radius_margin, report.counted, report.softened
         )
-
-    def render(self, format: str, explain: bool = False) -> str:
-        """All of it as text."""
-        if format == "table":
-            return table(self, explain)
-        if format == "json":
-            return json_document(document(self))
-        return LINE_FORMATS[format](COLUMNS, self.rows)
-
-
-def document(report: BoundsReport) -> dict[str, Any]:
-    """What a JSON file holds."""
-    return {
-        "schema_version": SCHEMA_VERSION,
-        "data": data_summary(report.data),
-        "settings": dict(report.settings),
-        "versions": versions(),
-        "cell": {name: finite(value) for name, value in report.point.items()},
-        "rows": list(report.rows),
-        "sources": SOURCES,
-        "warning": report.warning,
-    }
+    found += risk_rows(report.risk)
+    return [*found, *note_rows(report.compression, report.vc, report.solution)]
 
 
 def conclusion(report: BoundsReport) -> str:
     """One line: the exact errors, and the bound on them with whether it holds."""
-    errors, m = report.left_out.errors, report.solution.dual.m
-    text = f"Leave-one-out: {errors} of {m} wrong"
+    text = f"Leave-one-out: {report.left_out.errors} of {report.data.m} wrong"
     terms = report.radius_margin
     if terms is None:
         return text
@@ -119,14 +79,11 @@ def conclusion(report: BoundsReport) -> str:
     return f"{text}; radius-margin {terms.bound:.6g} ({word}: {terms.reason})"
 
 
-def table(report: BoundsReport, explain: bool = False) -> str:
-    """Groups of numbers for a person."""
-    lines = [_cell(report.point), *_body(report.terms, explain)]
-    if explain:
-        lines += ["", *wrap(SOURCES, WIDTH)]
-    if report.warning:
-        lines += ["", f"Warning: {report.warning}"]
-    return "\n".join(lines) + "\n"
+def _point(report: BoundsReport) -> dict[str, Plain]:
+    """The cell by column, its loss before the solver."""
+    point = report.point
+    solver = point.pop("solver")
+    return {**point, "loss": report.settings.loss, "solver": solver}
 
 
 def _cell(point: Mapping[str, Plain]) -> str:
@@ -134,7 +91,7 @@ def _cell(point: Mapping[str, Plain]) -> str:
     return " ".join([str(point["kernel"]), *values[1:]])
 
 
-def _body(terms: tuple[Term, ...], explain: bool) -> Iterator[str]:
+def _body(terms: Sequence[Term], explain: bool) -> Iterator[str]:
     """A line a number, then what there is to say of it."""
     names = max(len(term.term) for term in terms)
     values = max(len(shown(term.value, 6)) for term in terms)
@@ -155,3 +112,62 @@ def _body(terms: tuple[Term, ...], explain: bool) -> Iterator[str]:
         if explain:
             source = f"{term.formula}  [{term.source}]"
             yield from (f"      {part}" for part in wrap(source, WIDTH - 6))
+
+
+def left_out_terms(left_out: LeftOut, predicted: Floats | None) -> list[Term]:
+    """L and its rate; the span estimate of the rate beside them."""
+    m = left_out.y.size
+    span = None
+    if predicted is not None:
+        span = int((~(predicted.min(axis=1) > 0.0)).sum()) / m
+    return [
+        Term(
+            TRUTH, "loo_errors", left_out.errors,
+            "L = #{ p : the machine trained without p gets p wrong }",
+            "RM Theorems 1 and 2, the left side",
+        ),
+        Term(TRUTH, "loo_rate", left_out.errors / m, "L / m", "own"),
+        Term(
+            TRUTH, "loo_ambiguous", left_out.ambiguous,
+            f"#{{ p : the left-out margin is within {AMBIGUOUS:g} of 0 }}", "own",
+        ),
+        Term(
+            TRUTH, "span_rate", span,
+            "share of p with a margin <= 0 among m_P = 1 - (G_PP)^-1 alpha_P, G the "
+            "block of the free variables in the inverse KKT matrix",
+            "own; after the span of Vapnik and Chapelle", "an estimate, unchecked",
+        ),
+    ]  # fmt: skip
+
+
+def machine_terms(solution: Solution) -> list[Term]:
+    """What the bounds are made from, with its certificate."""
+    quadratic = solution.dual.quadratic is not None
+    ridge = "; of the kernel K + I/(2C)" if quadratic else ""
+    return [
+        Term(
+            MACHINE, "train_errors", solution.train_errors,
+            "#{ i : h_{y_i}(x_i) <= max_{k != y_i} h_k(x_i) }", "MS Definition 1",
+        ),
+        Term(MACHINE, "n_sv", solution.n_sv, "#{ i : some alpha_ik > 0 }", "RM (11)"),
+        Term(
+            MACHINE, "n_bounded", solution.n_bounded,
+            "#{ i : some alpha_ik = C }", "RM Problem 4",
+        ),
+        Term(
+            MACHINE, "sum_alpha", solution.sum_alpha,
+            f"sum_ik alpha_ik{ridge}", "RM Problem 4",
+        ),
+        Term(
+            MACHINE, "sum_k ||w_k||^2", solution.norm_w_squared,
+            f"sum_ik tau_ik F_ik, F = K tau{ridge}", "RM (25)",
+        ),
+        Term(
+            MACHINE, "b_unique", solution.b_unique,
+            "whether the optimal biases are one point", "own",
+        ),
+        Term(
+            MACHINE, "gap", solution.gap,
+            "(primal - dual) / max(1, |dual|)", "own; the certificate",
+        ),
+    ]  # fmt: skip

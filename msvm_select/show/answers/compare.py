@@ -1,158 +1,44 @@
-"""How well each criterion chooses, held against exact leave-one-out over the grid.
-
-Of each criterion: the cell that it ranks first and that cell's exact leave-one-out
-rate; the *regret*, this rate less the smallest one of the grid; *kendall*, the rank
-correlation (tau-b) of its values with the leave-one-out rates, over the cells that have
-both; how many cells it scores, and in how many of them it applies; the seconds that it
-took and their share of all (training and criteria together).
-"""
+"""How well each criterion chooses -> a sheet: a row a criterion."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from functools import cached_property
-from typing import Any
+from msvm_select.records import Plain
+from msvm_select.results.compare import COLUMNS, Comparison
+from msvm_select.row import CELL
+from msvm_select.show.sheet import Look, Sheet, shown
 
-from msvm_select.names import CRITERIA
-from msvm_select.results.correlation import kendall
-from msvm_select.results.ranking import APPLICABLE, Results, ranking_column
-from msvm_select.row import CELL, SCHEMA_VERSION, Row
-from msvm_select.show.layout import aligned, shown
-from msvm_select.show.plain import LINE_FORMATS, Plain, finite, json_document
-
-TRUTH = "loo"
-COLUMNS = (
-    *("criterion", "kind", *CELL, "score", "loo_rate", "regret", "kendall"),
-    *("cells", "applies", "seconds", "share"),
-)
 SHOWN = (
     *("criterion", "kind", *CELL, "loo_rate", "regret", "kendall", "cells", "applies"),
     "share",
 )
+SPARE = ("applies", "cells", "share", "kind")  # where a terminal is narrow
 LEFT = ("criterion", "kind", "kernel")
-EXPENDABLE = ("kind", "share", "cells", "applies")  # where a terminal is narrow
 
 
-@dataclass(frozen=True)
-class Comparison:
-    """A sweep by several criteria, exact leave-one-out among them, and their cost."""
-
-    results: Results
-    seconds: Mapping[str, float]
-
-    @cached_property
-    def rows(self) -> tuple[dict[str, Plain], ...]:
-        """One row a criterion, in the order that they were asked for."""
-        return tuple(self._row(text) for text in self.results.settings["criteria"])
-
-    @property
-    def training(self) -> float:
-        """Seconds that the training took."""
-        return max(0.0, self.total - sum(self.seconds.values()))
-
-    @property
-    def total(self) -> float:
-        """Seconds of training and criteria."""
-        return sum(row.seconds or 0.0 for row in self.results.rows)
-
-    @property
-    def least(self) -> float | None:
-        """The smallest leave-one-out rate of the grid."""
-        rates = [row.loo_rate for row in self.judged]
-        return min((rate for rate in rates if rate is not None), default=None)
-
-    @property
-    def judged(self) -> list[Row]:
-        """The cells with an exact leave-one-out."""
-        rows = self.results.rows
-        return [row for row in rows if row.status == "ok" and row.loo_rate is not None]
-
-    def _row(self, criterion: str) -> dict[str, Plain]:
-        column = ranking_column(criterion)
-        scored = [row for row in self.judged if getattr(row, column) is not None]
-        row: dict[str, Plain] = dict.fromkeys(COLUMNS)
-        row |= {
-            "criterion": criterion,
-            "kind": CRITERIA[criterion.partition(":")[0]].kind,
-            "cells": len(scored),
-            "applies": _applies(scored, column),
-            "seconds": self.seconds.get(criterion, 0.0),
-            "share": self.seconds.get(criterion, 0.0) / max(self.total, 1e-300),
-        }
-        if scored:
-            row |= self._choice(criterion, column, scored)
-        return row
-
-    def _choice(
-        self, criterion: str, column: str, scored: list[Row]
-    ) -> dict[str, Plain]:
-        """The cell that it picks, and how its values go with the truth."""
-        pick = self.results.ranked(criterion).rows[0]
-        rate, least = pick.loo_rate, self.least
-        return {
-            **{name: getattr(pick, name) for name in CELL},
-            "score": finite(getattr(pick, column)),
-            "loo_rate": rate,
-            "regret": None if rate is None or least is None else rate - least,
-            "kendall": kendall(
-                [getattr(row, column) for row in scored],
-                [row.loo_rate or 0.0 for row in scored],
-            ),
-        }
-
-    def render(self, format: str, width: int | None = None) -> str:
-        """All of it as text; ``width``, if there is a limit, is for the table only."""
-        if format == "table":
-            return table(self, width)
-        if format == "json":
-            return json_document(document(self))
-        return LINE_FORMATS[format](COLUMNS, self.rows)
-
-
-def _applies(scored: list[Row], column: str) -> int:
-    """In how many cells a bound holds; in all of them, where it is none."""
-    applicable = APPLICABLE.get(column)
-    if applicable is None:
-        return len(scored)
-    return sum(getattr(row, applicable) is True for row in scored)
-
-
-def document(comparison: Comparison) -> dict[str, Any]:
-    """What a JSON file holds."""
-    results = comparison.results
-    return {
-        "schema_version": SCHEMA_VERSION,
-        "data": dict(results.data),
-        "settings": dict(results.settings),
-        "versions": dict(results.versions),
-        "rows": list(comparison.rows),
-        "least_loo_rate": comparison.least,
-        "seconds": {"training": comparison.training, "total": comparison.total},
-    }
-
-
-def table(comparison: Comparison, width: int | None = None) -> str:
-    """A line a criterion for a person, with the columns that fit ``width``."""
-    rows = comparison.rows
+def sheet(comparison: Comparison) -> Sheet:
+    """The choice of each criterion, in the order that they were asked for."""
+    results, rows = comparison.results, comparison.rows
     several = len({row["kernel"] for row in rows} - {None}) > 1
-    columns = [
-        column
-        for column in SHOWN
-        if column not in CELL
-        or (several if column == "kernel" else any(row[column] for row in rows))
-    ]
-    text = _aligned(columns, rows)
-    for column in EXPENDABLE:
-        if width is not None and text.index("\n") > width:
-            columns.remove(column)
-            text = _aligned(columns, rows)
-    return f"{text}\n\n{closing(comparison)}\n"
-
-
-def _aligned(columns: list[str], rows: tuple[dict[str, Plain], ...]) -> str:
-    cells = [[_shown(row[column], column) for column in columns] for row in rows]
-    return aligned([columns, *cells], [column in LEFT for column in columns])
+    given = [name for name in CELL[1:] if any(row[name] for row in rows)]
+    cell = ["kernel", *given] if several else given
+    told = [closing(comparison)]
+    return Sheet(
+        columns=[_look(name) for name in COLUMNS],
+        rows=rows,
+        facts={
+            "data": dict(results.data),
+            "settings": dict(results.settings),
+            "versions": dict(results.versions),
+        },
+        blocks={
+            "least_loo_rate": comparison.least,
+            "seconds": {"training": comparison.training, "total": comparison.total},
+        },
+        shown=[name for name in SHOWN if name not in CELL or name in cell],
+        spare=SPARE,
+        below=["", *told],
+        told=told,
+    )
 
 
 def closing(comparison: Comparison) -> str:
@@ -167,9 +53,15 @@ def closing(comparison: Comparison) -> str:
     )
 
 
-def _shown(value: Plain, column: str) -> str:
-    if isinstance(value, float) and column == "share":
-        return f"{100.0 * value:.1f} %"
-    if isinstance(value, float) and column == "kendall":
-        return f"{value:.2f}"
-    return shown(value, 4 if column in ("loo_rate", "regret") else 6)
+def _look(name: str) -> Look:
+    text = {"share": _percent, "kendall": _two_places}.get(name)
+    digits = 4 if name in ("loo_rate", "regret") else 6
+    return Look(name, left=name in LEFT, digits=digits, text=text)
+
+
+def _percent(value: Plain) -> str:
+    return f"{100.0 * value:.1f} %" if isinstance(value, float) else shown(value)
+
+
+def _two_places(value: Plain) -> str:
+    return f"{value:.2f}" if isinstance(value, float) else shown(value)

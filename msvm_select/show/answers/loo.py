@@ -1,105 +1,103 @@
-"""Samples judged without themselves -> rows, confusion matrix and summary, as text.
+"""Samples judged without themselves -> a sheet with a confusion matrix.
 
-The columns are the same in all formats. ``predicted`` and ``margin`` are those of the
-machine trained without the sample; the prediction is ``?`` at an exact tie, and for the
-only sample of its class, whose class that machine does not know.
+``predicted`` and ``margin`` are those of the machine trained without the sample. The
+prediction is ``?`` at an exact tie, and for the only sample of its class: the machine
+without it does not know that class.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Mapping
 from typing import Any
 
 from msvm_select.left_out import AMBIGUOUS, REPAIRED, ROADS, LeftOut
+from msvm_select.model.examined import Examined, LeftOutReport
 from msvm_select.phrases import counted
-from msvm_select.records import Dataset
+from msvm_select.records import Dataset, Plain, finite
 from msvm_select.results.identity import data_summary, versions
-from msvm_select.row import SCHEMA_VERSION
 from msvm_select.show.charts.confusion import UNDECIDED, Confusion, confusion_of
-from msvm_select.show.layout import aligned, certificate_line, shown
-from msvm_select.show.plain import LINE_FORMATS, Plain, finite, json_document
+from msvm_select.show.sheet import Look, Sheet, aligned
 from msvm_select.solution import Solution
 
-COLUMNS = (
-    *("sample", "line", "id", "class", "predicted", "margin", "road", "steps"),
-    *("wrong", "ambiguous"),
-)
-LEFT = ("class", "predicted", "road", "id")
+
+def sheet(report: LeftOutReport, every: bool = False) -> Sheet:
+    """A row a sample; a table has ``every`` one, or those wrong or in doubt."""
+    data = report.data
+    rows = _rows(report)
+    confusion = confusion_of(data.classes, report.left_out)
+    listed = [r for r in rows if every or r["wrong"] or r["ambiguous"]]
+    hidden = f"{len(rows) - len(listed)} samples that are right are not shown; "
+    where = "id" if data.ids is not None else "line"
+    if data.ids is None and data.lines is None:
+        where = "sample"
+    told = [conclusion(report), *report.warnings]
+    return Sheet(
+        columns=_looks(data),
+        rows=rows,
+        facts=facts_of(report),
+        blocks={
+            "confusion": {
+                "classes": list(data.classes),
+                "matrix": confusion.counts[:, :-1].tolist(),
+                "undecided": confusion.counts[:, -1].tolist(),
+            },
+            "summary": _summary(report),
+        },
+        shown=[where, "class", "predicted", "margin", "road", "wrong"],
+        listed=listed,
+        below=[
+            *([] if every else ["", f"{hidden}--all shows them."]),
+            *("", _matrix(confusion), ""),
+            conclusion(report),
+            training_line(report.solution),
+            certificate_line(report.solution),
+            *report.warnings,
+        ],
+        told=told,
+        details=[_roads(report.left_out)],
+    )
 
 
-@dataclass(frozen=True, eq=False)
-class LeftOutReport:
-    """One trained cell and the answers of the machines without each sample.
+def facts_of(cell: Examined) -> dict[str, Any]:
+    """What the JSON document of one trained cell begins with."""
+    return {
+        "data": data_summary(cell.data),
+        "settings": dict(cell.deciding),
+        "versions": versions(),
+    }
 
-    ``point`` is the cell by column (kernel, its parameters, C, solver); ``warning``
-    says what is wrong with its Gram matrix, if anything.
-    """
 
-    data: Dataset
-    solution: Solution
-    left_out: LeftOut
-    point: Mapping[str, Plain]
-    settings: Mapping[str, Any]
-    warning: str = ""
+def conclusion(report: LeftOutReport) -> str:
+    """One line: how many are wrong, and how sure that is."""
+    left, m = report.left_out, report.data.m
+    return (
+        f"Leave-one-out: {left.errors} of {m} wrong ({100.0 * left.errors / m:.2f} %), "
+        f"{left.ambiguous} ambiguous (margin within {AMBIGUOUS:g} of 0)"
+    )
 
-    @cached_property
-    def rows(self) -> tuple[dict[str, Plain], ...]:
-        """One row a sample, in the order of the data."""
-        data, left = self.data, self.left_out
-        names = (*data.classes, UNDECIDED)
-        lines = [None] * data.m if data.lines is None else data.lines.tolist()
-        ambiguous = left.in_doubt
-        return tuple(
-            {
-                "sample": i + 1,
-                "line": lines[i],
-                "id": None if data.ids is None else data.ids[i],
-                "class": data.classes[data.y[i]],
-                "predicted": names[left.predicted[i]],
-                "margin": finite(float(left.margin[i])),
-                "road": in_words(int(left.road[i]), int(left.exchanges[i])),
-                "steps": int(left.exchanges[i]),
-                "wrong": bool(left.wrong[i]),
-                "ambiguous": bool(ambiguous[i]),
-            }
-            for i in range(data.m)
-        )
 
-    @cached_property
-    def confusion(self) -> Confusion:
-        """How often each class was taken for each other."""
-        return confusion_of(self.data.classes, self.left_out)
+def training_line(solution: Solution) -> str:
+    """How many samples are wrong in training, and how many are support vectors."""
+    wrong, m = solution.train_errors, solution.dual.m
+    return (
+        f"Training: {wrong} of {m} wrong ({100.0 * wrong / m:.2f} %), {solution.n_sv} "
+        "support vectors"
+    )
 
-    @cached_property
-    def summary(self) -> dict[str, Any]:
-        """The cell, its errors left out and in training, the roads, the certificate."""
-        left, full = self.left_out, self.solution
-        return {
-            **self.point,
-            "n_samples": full.dual.m,
-            "loo_errors": left.errors,
-            "loo_rate": left.errors / full.dual.m,
-            "loo_ambiguous": left.ambiguous,
-            "roads": {road: left.count(i) for i, road in enumerate(ROADS)},
-            "steps": int(left.exchanges.sum()),
-            "train_errors": full.train_errors,
-            "n_sv": full.n_sv,
-            "dual_objective": full.dual_objective,
-            "gap": full.gap,
-            "kkt_violation": full.kkt_violation,
-            "b_unique": full.b_unique,
-            "warning": self.warning,
-        }
 
-    def render(self, format: str, every: bool = False) -> str:
-        """All of it as text; a table shows ``every`` row, or what went wrong only."""
-        if format == "table":
-            return table(self, every)
-        if format == "json":
-            return json_document(document(self))
-        return LINE_FORMATS[format](COLUMNS, self.rows)
+def certificate_line(solution: Solution) -> str:
+    """How near to the optimum it is, and whether its biases are the only ones."""
+    unique = "unique" if solution.b_unique else "not unique (their centre is taken)"
+    return (
+        f"Certificate: relative gap {solution.gap:.2g}, KKT violation "
+        f"{solution.kkt_violation:.2g}; biases {unique}"
+    )
+
+
+def _roads(left_out: LeftOut) -> str:
+    """How many samples were judged in which way."""
+    counts = [(left_out.count(i), road) for i, road in enumerate(ROADS)]
+    return f"Roads: {', '.join(f'{n} {road}' for n, road in counts if n)}"
 
 
 def in_words(road: int, steps: int) -> str:
@@ -109,59 +107,73 @@ def in_words(road: int, steps: int) -> str:
     return f"repaired in {counted(steps, 'step')}"
 
 
-def document(report: LeftOutReport) -> dict[str, Any]:
-    """What a JSON file holds; row k of the confusion matrix is the true class k."""
-    counts = report.confusion.counts
+def _looks(data: Dataset) -> list[Look]:
+    return [
+        Look("sample"),
+        Look("line"),
+        Look("id", heading=data.id_column or "id", left=True),
+        Look("class", left=True),
+        Look("predicted", left=True),
+        Look("margin"),
+        Look("road", left=True),
+        Look("steps"),
+        Look("wrong"),
+        Look("ambiguous"),
+    ]
+
+
+def _rows(report: LeftOutReport) -> list[dict[str, Plain]]:
+    """One row a sample, in the order of the data."""
+    data, left = report.data, report.left_out
+    names = (*data.classes, UNDECIDED)
+    lines = [None] * data.m if data.lines is None else data.lines.tolist()
+    return [
+        {
+            "sample": i + 1,
+            "line": lines[i],
+            "id": None if data.ids is None else data.ids[i],
+            "class": data.classes[data.y[i]],
+            "predicted": names[left.predicted[i]],
+            "margin": finite(float(left.margin[i])),
+            "road": in_words(int(left.road[i]), int(left.exchanges[i])),
+            "steps": int(left.exchanges[i]),
+            "wrong": bool(left.wrong[i]),
+            "ambiguous": bool(left.in_doubt[i]),
+        }
+        for i in range(data.m)
+    ]
+
+
+def _summary(report: LeftOutReport) -> Mapping[str, Any]:
+    """The cell, its errors left out and in training, the roads, the certificate."""
+    left, m = report.left_out, report.data.m
     return {
-        "schema_version": SCHEMA_VERSION,
-        "data": data_summary(report.data),
-        "settings": dict(report.settings),
-        "versions": versions(),
-        "rows": list(report.rows),
-        "confusion": {
-            "classes": list(report.data.classes),
-            "matrix": counts[:, :-1].tolist(),
-            "undecided": counts[:, -1].tolist(),
-        },
-        "summary": {name: finite(value) for name, value in report.summary.items()},
+        **report.point,
+        "n_samples": m,
+        "loo_errors": left.errors,
+        "loo_rate": left.errors / m,
+        "loo_ambiguous": left.ambiguous,
+        "roads": {road: left.count(i) for i, road in enumerate(ROADS)},
+        "steps": int(left.exchanges.sum()),
+        **certificate(report),
     }
 
 
-def conclusion(report: LeftOutReport) -> str:
-    """One line: how many are wrong, and how sure that is."""
-    left, m = report.left_out, report.solution.dual.m
-    return (
-        f"Leave-one-out: {left.errors} of {m} wrong ({100.0 * left.errors / m:.2f} %), "
-        f"{left.ambiguous} ambiguous (margin within {AMBIGUOUS:g} of 0)"
-    )
+def certificate(cell: Examined) -> dict[str, Any]:
+    """What the summary of one trained cell ends with."""
+    full = cell.solution
+    return {
+        "train_errors": full.train_errors,
+        "n_sv": full.n_sv,
+        "dual_objective": full.dual_objective,
+        "gap": full.gap,
+        "kkt_violation": full.kkt_violation,
+        "b_unique": full.b_unique,
+        "warning": cell.warning,
+    }
 
 
-def table(report: LeftOutReport, every: bool = False) -> str:
-    """Rows, confusion matrix and summary for a person."""
-    rows = [r for r in report.rows if every or r["wrong"] or r["ambiguous"]]
-    parts = [_samples(report, rows)] if rows else []
-    if not every:
-        hidden = len(report.rows) - len(rows)
-        parts.append(
-            f"{hidden} samples that are right are not shown; --all shows them."
-        )
-    parts += [_confusion(report.confusion), "\n".join(_closing(report))]
-    return "\n\n".join(parts) + "\n"
-
-
-def _samples(report: LeftOutReport, rows: Sequence[Mapping[str, Plain]]) -> str:
-    """The rows, named by id, else by line of the file, else by number."""
-    data = report.data
-    where = "id" if data.ids is not None else "line"
-    if data.ids is None and data.lines is None:
-        where = "sample"
-    columns = [where, "class", "predicted", "margin", "road", "wrong"]
-    cells = [[shown(row[column]) for column in columns] for row in rows]
-    headings = [data.id_column or "id" if c == "id" else c for c in columns]
-    return aligned([headings, *cells], [column in LEFT for column in columns])
-
-
-def _confusion(confusion: Confusion) -> str:
+def _matrix(confusion: Confusion) -> str:
     """True classes down, predictions across; zeros off the diagonal as dots."""
     rows = [
         [name, *(str(n) if n or k == l else "." for l, n in enumerate(counts))]
@@ -169,17 +181,3 @@ def _confusion(confusion: Confusion) -> str:
     ]
     headings = ["class \\ predicted", *confusion.predicted]
     return aligned([headings, *rows], [True] + [False] * len(confusion.predicted))
-
-
-def _closing(report: LeftOutReport) -> list[str]:
-    full, roads = report.solution, report.summary["roads"]
-    share = 100.0 * full.train_errors / full.dual.m
-    counts = ", ".join(f"{n} {road}" for road, n in roads.items() if n)
-    lines = [
-        conclusion(report),
-        f"Training: {full.train_errors} of {full.dual.m} wrong ({share:.2f} %), "
-        f"{full.n_sv} support vectors",
-        f"Roads: {counts}",
-        certificate_line(full),
-    ]
-    return [*lines, f"Warning: {report.warning}"] if report.warning else lines

@@ -1,14 +1,62 @@
-"""Results -> what a person reads: a table as wide as the terminal, and one line."""
+"""Ranked results -> a sheet: a row a cell, and what there is to say of the best."""
 
 from __future__ import annotations
 
-import io
+from collections import Counter
+from typing import Any
 
+from msvm_select.records import Plain, PlainRow
+from msvm_select.results.choosing import choice_document
 from msvm_select.results.ranking import SCORES, Results, is_filled, ranking_column
+from msvm_select.results.risk import risk_notes
 from msvm_select.row import CELL, PARAMETERS, Row
-from msvm_select.show.layout import shown
+from msvm_select.show.sheet import Look, Sheet, shown
 
 MEASURES = ("train_errors", "n_sv", "gap", "n_bounded", "b_unique", "seconds")
+LEFT = ("kernel", "status", "status_reason")
+WIDTH = 80  # of a table that is not for a terminal
+
+
+def sheet(results: Results, top: int | None = None) -> Sheet:
+    """The ``top`` best rows; what is told of the best counts all of them."""
+    head = results.head(top)
+    chosen = results.chosen
+    ranks = [row.rank for row in head.rows]
+    where, others = _columns(head)
+    kernels = {row.kernel for row in head.rows}
+    return Sheet(
+        columns=[look(name) for name in results.columns],
+        rows=[plain(row) for row in head.rows],
+        facts={
+            "data": dict(results.data),
+            "settings": dict(results.settings),
+            "versions": dict(results.versions),
+        },
+        blocks=_choice(results),
+        shown=[*where, *others],
+        spare=others,
+        implied=["kernel"] if len(kernels) == 1 else [],
+        width=WIDTH,
+        marked=ranks.index(chosen.rank) if chosen and chosen.rank in ranks else None,
+        below=["", *_legend(head), *_troubles(head)],
+        told=summary(results).splitlines(),
+        notes=[*_notes(results)],
+    )
+
+
+def look(column: str) -> Look:
+    """How people see a column of results."""
+    return Look(
+        column,
+        left=column in LEFT,
+        digits=6 if column in CELL else 4,
+        text=_power if column in ("gap", "kkt_violation") else None,
+    )
+
+
+def plain(row: Row) -> PlainRow:
+    """The values by column."""
+    return vars(row)
 
 
 def summary(results: Results) -> str:
@@ -19,20 +67,33 @@ def summary(results: Results) -> str:
     best, choice = results.best, results.choice
     if best is None:
         return f"No cell has a score by {results.rank_by} that counts."
-    line = f"Best by {results.rank_by}: {_scored(results, best)}"
-    if choice is None:
+    line = f"Best by {results.rank_by}: {_scored(results, best)}{_tied(results)}"
+    if choice is None or choice.rule == "best":
         return line
-    if choice.tied > 1:
-        line += f"; {choice.tied} cells tie"
-    if choice.rule == "best":
-        return line
-    found = _scored(results, choice.row)
-    return f"{line}\nChosen by {choice.rule}: {found}; {_reason(results)}"
+    found = f"{_scored(results, choice.row)}; rank {choice.row.rank}"
+    return f"{line}\nChosen by {choice.rule}: {found}, {_reason(results)}"
+
+
+def _columns(results: Results) -> tuple[list[str], list[str]]:
+    """Those that tell which cell it is and its score; the others by importance."""
+    rows = results.rows
+    parameters = [name for name in PARAMETERS if is_filled(rows, name)]
+    score = ranking_column(results.rank_by)
+    where = ["rank", "kernel", *parameters, "C"]
+    troubled = ["status"] if results.count("ok") < len(rows) else []
+    wanted = dict.fromkeys([*troubled, "train_errors", *SCORES, *MEASURES])
+    first = list(dict.fromkeys([*where, score]))
+    return first, [c for c in wanted if c not in first and is_filled(rows, c)]
 
 
 def _scored(results: Results, row: Row) -> str:
     column = ranking_column(results.rank_by)
-    return f"{row.cell} ({column} = {_shown(row, column)})"
+    return f"{row.cell} ({column} = {look(column)(getattr(row, column))})"
+
+
+def _tied(results: Results) -> str:
+    choice = results.choice
+    return f"; {choice.tied} cells tie" if choice and choice.tied > 1 else ""
 
 
 def _reason(results: Results) -> str:
@@ -40,99 +101,57 @@ def _reason(results: Results) -> str:
     choice = results.choice
     assert choice is not None
     if choice.rule == "simplest":
-        return f"rank {choice.row.rank}, the simplest of {choice.tied} that tie"
+        return f"the simplest of {choice.tied} that tie"
     return (
-        f"rank {choice.row.rank}, the simplest of {choice.eligible} within one "
-        f"standard error (up to {choice.limit:.4g})"
+        f"the simplest of {choice.eligible} within one standard error (up to "
+        f"{choice.limit:.4g})"
     )
 
 
-def table(results: Results, width: int = 80, colour: bool = False) -> str:
-    """The columns that matter most and fit ``width``, rounded; the choice marked."""
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
-
-    columns, chosen = _fitting(results, width), results.chosen
-    grid = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
-    for column in columns:
-        left = column in ("kernel", "status", "status_reason")
-        grid.add_column(column, justify="left" if left else "right", no_wrap=True)
-    for row in results.rows:
-        marked = chosen is not None and row.rank == chosen.rank
-        grid.add_row(
-            *(_shown(row, column, marked) for column in columns),
-            style="bold green" if marked else None,
-        )
-    out = io.StringIO()
-    console = Console(
-        file=out,
-        width=width,
-        force_terminal=colour,
-        color_system="standard" if colour else None,
-        legacy_windows=False,
-        _environ={},
-    )
-    console.print(grid)
-    for note in _notes(results):
-        console.print(Text(note), soft_wrap=True)
-    return "\n".join(line.rstrip() for line in out.getvalue().splitlines()) + "\n"
+def _choice(results: Results) -> dict[str, Any]:
+    if results.choice is None:
+        return {}
+    return {"chosen": choice_document(results.choice, results.rank_by)}
 
 
-def _fitting(results: Results, width: int) -> list[str]:
-    """The columns by importance as long as they fit, in the order of reading."""
-    rows = results.rows
-    score = ranking_column(results.rank_by)
-    several = len({row.kernel for row in rows}) > 1
-    parameters = [c for c in PARAMETERS if is_filled(rows, c)]
-    where = ["rank", *(["kernel"] if several else []), *parameters, "C"]
-    troubled = ["status"] if results.count("ok") < len(rows) else []
-    wanted = [*where, score, *troubled, "train_errors", *SCORES, *MEASURES]
-    chosen: list[str] = []
-    room = width
-    for column in dict.fromkeys(wanted):
-        needed = 2 + max(
-            [len(column), *(len(_shown(row, column, True)) for row in rows)]
-        )
-        if (needed <= room or column in where) and (
-            column == score or is_filled(rows, column)
-        ):
-            chosen.append(column)
-            room -= needed
-    return chosen
-
-
-def _shown(row: Row, column: str, marked: bool = False) -> str:
-    """One value for a person: rounded, yes or no, a dash for nothing."""
-    value = getattr(row, column)
-    if column == "rank" and marked:
-        return f"* {value}"
-    if column in ("gap", "kkt_violation") and value is not None:
-        return f"{value:.0e}"
-    return shown(value, 6 if column in CELL else 4)
-
-
-def _notes(results: Results) -> list[str]:
-    """What was ranked by what, and each trouble once with the number of its cells."""
-    notes = [f"\n{_legend(results)}"] if results.best else []
-    troubles: dict[str, int] = {}
-    for row in results.rows:
-        if row.status_reason:
-            text = f"{row.status}: {row.status_reason}"
-            troubles[text] = troubles.get(text, 0) + 1
-    return notes + [f"{count} x {text}" for text, count in troubles.items()]
-
-
-def _legend(results: Results) -> str:
-    """What the mark stands for, and how many cells tie."""
+def _legend(results: Results) -> list[str]:
+    """What the mark stands for, how many cells tie, and why another one was chosen."""
+    if results.best is None:
+        return summary(results).splitlines()
     kernels = ", ".join(dict.fromkeys(row.kernel for row in results.rows))
     choice = results.choice
     if choice is None or choice.rule == "best":
-        tied = f"; {choice.tied} cells tie" if choice and choice.tied > 1 else ""
-        return f"* best by {results.rank_by} (kernel {kernels}){tied}"
-    shown = any(row.rank == choice.row.rank for row in results.rows)
-    which = "" if shown else f", not shown: {choice.row.cell}"
-    return (
+        return [f"* best by {results.rank_by} (kernel {kernels}){_tied(results)}"]
+    there = any(row.rank == choice.row.rank for row in results.rows)
+    return [
         f"* chosen by {choice.rule} of the ranking by {results.rank_by} (kernel "
-        f"{kernels}){which}"
+        f"{kernels}){'' if there else f', not shown: {choice.row.cell}'}",
+        f"  {_reason(results)}",
+    ]
+
+
+def _troubles(results: Results) -> list[str]:
+    """Each trouble once, with the number of its cells."""
+    found = Counter(
+        f"{row.status}: {row.status_reason}"
+        for row in results.rows
+        if row.status_reason
     )
+    return [f"{count} x {text}" for text, count in found.items()]
+
+
+def _notes(results: Results) -> list[str]:
+    """What the risk is worth, and how many cells are in trouble."""
+    notes = [f"Note: {note}." for note in risk_notes(results)]
+    failed, open_ = results.count("failed"), results.count("not_converged")
+    if failed or open_:
+        notes.append(
+            f"Warning: of {len(results.rows)} cells {failed} failed and {open_} did "
+            "not converge; their status_reason says why."
+        )
+    return notes
+
+
+def _power(value: Plain) -> str:
+    """A number of which only the power of ten counts."""
+    return f"{value:.0e}" if isinstance(value, float) else shown(value)

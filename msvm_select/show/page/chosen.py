@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from dataclasses import asdict, fields
 
-from msvm_select.model.left_out import leave_one_out
+from msvm_select.model.examined import LeftOutReport, leave_one_out
 from msvm_select.names import KERNELS
 from msvm_select.records import Dataset
 from msvm_select.row import Row
 from msvm_select.settings import PARAMETERS, Settings, settings_from
-from msvm_select.show.answers.loo import LeftOutReport
 from msvm_select.train.along_C import train_cell
 
 

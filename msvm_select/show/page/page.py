@@ -10,10 +10,11 @@ from functools import cached_property
 from importlib.resources import files
 from string import Template
 
+from msvm_select.model.examined import LeftOutReport
 from msvm_select.results.labels import label_of
 from msvm_select.results.ranking import Results
 from msvm_select.row import Row
-from msvm_select.show.answers.loo import LeftOutReport
+from msvm_select.show.charts.confusion import confusion_of
 from msvm_select.show.charts.curves import by_setting
 from msvm_select.show.page import heat, tables, words
 from msvm_select.show.page.curves import curves
@@ -120,10 +121,11 @@ def _answer(report: Report) -> Html:
     ]
     if chosen is None:
         return joined(parts)
+    judged = report.judged
     matrix = (
         el("p", f"No confusion matrix: {report.why_not}", class_="why")
-        if report.judged is None
-        else tables.confusion(report.judged.confusion)
+        if judged is None
+        else tables.confusion(confusion_of(judged.data.classes, judged.left_out))
     )
     left = el("div", el("h3", "Which classes are confused"), matrix)
     facts = tables.facts(words.diagnostics(chosen))

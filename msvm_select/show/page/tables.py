@@ -7,6 +7,7 @@ from dataclasses import asdict
 from typing import Any
 
 from msvm_select.names import CRITERIA
+from msvm_select.records import finite
 from msvm_select.results.labels import label_of
 from msvm_select.results.ranking import (
     APPLICABLE,
@@ -21,7 +22,6 @@ from msvm_select.show.charts.heat import COUNTED, state_of
 from msvm_select.show.page.command import grid_text
 from msvm_select.show.page.markup import Html, el
 from msvm_select.show.page.words import percent, text
-from msvm_select.show.plain import finite
 
 WORDS = ("kernel", "solver", "status", "status_reason", "loss")
 CERTIFICATE = ("n_sv", "gap", "b_unique")

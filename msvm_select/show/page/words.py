@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 import re
 
+from msvm_select.model.examined import LeftOutReport
 from msvm_select.phrases import counted
 from msvm_select.results.edges import edge_notes
 from msvm_select.results.labels import label_of
 from msvm_select.results.ranking import Results, ranking_column
 from msvm_select.results.risk import risk_notes
 from msvm_select.row import CELL, Row
-from msvm_select.show.answers.loo import LeftOutReport
 from msvm_select.show.charts.heat import described_row
 from msvm_select.show.page.markup import Html, el, joined
 

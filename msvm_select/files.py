@@ -1,29 +1,15 @@
-"""Results -> text in every format, and back: the same columns, nothing rounded.
-
-Machine formats hold floats as ``repr`` writes them, truth as true and false, and
-nothing (null, or an empty field) for what is missing, NaN or infinite. A JSON document
-carries ``schema_version``; the line formats are the rows alone. Columns beyond the
-schema follow it, and only where they were asked for: who knows version 1 reads on.
-"""
+"""Files that are written: the format their ending asks for, whole or not at all."""
 
 from __future__ import annotations
 
 import errno
 import os
 import shutil
-from collections.abc import Callable, Sequence
-from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
 from msvm_select.errors import MsvmError, SettingsError
 from msvm_select.names import ENDINGS
 from msvm_select.phrases import listed
-from msvm_select.results.choosing import choice_document
-from msvm_select.results.ranking import Results
-from msvm_select.row import SCHEMA_VERSION, Row
-from msvm_select.show.answers.sweep import table
-from msvm_select.show.plain import LINE_FORMATS, Plain, finite, json_document
 
 
 def format_of(path: str | Path) -> str:
@@ -35,33 +21,6 @@ def format_of(path: str | Path) -> str:
             f"{listed(ENDINGS, 10)} or give --format."
         )
     return ENDINGS[ending]
-
-
-def render(results: Results, format: str, width: int = 80, colour: bool = False) -> str:
-    """The results as text; ``width`` and ``colour`` are for the table only."""
-    if format == "table":
-        return table(results, width, colour)
-    return RENDERERS[format](results)
-
-
-def plain_row(row: Row, columns: Sequence[str]) -> dict[str, Plain]:
-    """The columns by name, with None for every number that is not finite."""
-    values = asdict(row)
-    return {name: finite(values[name]) for name in columns}
-
-
-def document(results: Results) -> dict[str, Any]:
-    """What a JSON file holds; ``chosen``, where one was chosen, follows version 1."""
-    found = {
-        "schema_version": SCHEMA_VERSION,
-        "data": dict(results.data),
-        "settings": dict(results.settings),
-        "versions": dict(results.versions),
-        "rows": [plain_row(row, results.columns) for row in results.rows],
-    }
-    if results.choice is not None:
-        found["chosen"] = choice_document(results.choice, results.rank_by)
-    return found
 
 
 def write_whole(path: str | Path, content: str | bytes) -> None:
@@ -131,24 +90,3 @@ def _is_stream(path: str | Path) -> bool:
 
 def _beside(target: Path) -> Path:
     return target.with_name(f".{target.name}.{os.getpid()}.part")
-
-
-def _json(results: Results) -> str:
-    return json_document(document(results))
-
-
-def _lines(form: str) -> Callable[[Results], str]:
-    """The rows alone, in a format of one row a line."""
-    return lambda results: LINE_FORMATS[form](
-        results.columns, (plain_row(row, results.columns) for row in results.rows)
-    )
-
-
-RENDERERS: dict[str, Callable[[Results], str]] = {
-    "table": table,
-    "csv": _lines("csv"),
-    "tsv": _lines("tsv"),
-    "json": _json,
-    "ndjson": _lines("ndjson"),
-    "markdown": _lines("markdown"),
-}

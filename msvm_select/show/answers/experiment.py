@@ -1,17 +1,18 @@
-"""The experiment -> a table beside the paper's figures, CSV and its like, JSON."""
+"""The experiment of a paper -> a sheet: a row a training set and C.
+
+The table has the risks beside the paper's figures.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
 
-from msvm_select.experiment.three_gaussians import Experiment, Step
+from msvm_select.experiment.three_gaussians import Experiment, Step, TrainingSet
 from msvm_select.phrases import counted
+from msvm_select.records import Plain
 from msvm_select.results.identity import versions
-from msvm_select.row import SCHEMA_VERSION
-from msvm_select.show.layout import aligned
-from msvm_select.show.plain import LINE_FORMATS, Plain, json_document
+from msvm_select.show.sheet import Look, Sheet, aligned
 
 COLUMNS = (
     *("seed", "C", "guaranteed_risk", "guaranteed_risk_gamma", "vacuous"),
@@ -30,21 +31,42 @@ RECORDED = {
 
 @dataclass(frozen=True)
 class Line:
-    """One classifier: its risk over the training sets, and what others found."""
+    """One classifier: its risk over the training sets, and the paper's figure."""
 
     key: str
     classifier: str
     risk: float
     lowest: float
     highest: float
-
-    @property
-    def paper(self) -> float | None:
-        """The figure of the paper, if it has one."""
-        return PAPER.get(self.key)
+    paper: float | None
 
 
-def lines_of(experiment: Experiment) -> list[Line]:
+def sheet(experiment: Experiment) -> Sheet:
+    """Every C of every training set; a table sums up."""
+    lines = _lines(experiment)
+    sets = experiment.sets
+    curve = [_curve(sets[0]), ""] if len(sets) == 1 else []
+    closing = _closing(experiment, lines)
+    return Sheet(
+        columns=[Look(name) for name in COLUMNS],
+        rows=[_row(one, step) for one in sets for step in one.steps],
+        facts={
+            "experiment": {
+                "name": "three-gaussians",
+                "per_class": experiment.per_class,
+                "seeds": [one.seed for one in sets],
+            },
+            "settings": experiment.settings.deciding(),
+            "versions": versions(),
+            "classifiers": [asdict(line) for line in lines],
+        },
+        shown=COLUMNS,
+        listed=(),
+        above=[_risks(lines), "", *curve, _choices(sets), "", *closing],
+    )
+
+
+def _lines(experiment: Experiment) -> list[Line]:
     """Bayes, the best linear classifier, and the machine at some C."""
     selected = [one.selected for one in experiment.sets]
     best = [one.best for one in experiment.sets]
@@ -62,68 +84,28 @@ def lines_of(experiment: Experiment) -> list[Line]:
     return lines
 
 
-def render(experiment: Experiment, format: str) -> str:
-    """All of it as text."""
-    if format == "table":
-        return table(experiment)
-    if format == "json":
-        return json_document(document(experiment))
-    return LINE_FORMATS[format](COLUMNS, rows(experiment))
+def _line(key: str, classifier: str, risks: Sequence[float]) -> Line:
+    mean = sum(risks) / len(risks)
+    return Line(key, classifier, mean, min(risks), max(risks), PAPER.get(key))
 
 
-def rows(experiment: Experiment) -> list[dict[str, Plain]]:
-    """One row a training set and C, nothing rounded."""
-    return [
-        {
-            "seed": one.seed,
-            "C": step.C,
-            "guaranteed_risk": step.terms.value,
-            "guaranteed_risk_gamma": step.terms.gamma,
-            "vacuous": step.terms.vacuous,
-            "margin_risk": step.terms.margin_risk,
-            "confidence": step.terms.confidence,
-            "train_error": step.train_error,
-            "risk": step.risk,
-            "selected": step is one.selected,
-        }
-        for one in experiment.sets
-        for step in one.steps
-    ]
-
-
-def document(experiment: Experiment) -> dict[str, Any]:
-    """What a JSON file holds."""
+def _row(one: TrainingSet, step: Step) -> dict[str, Plain]:
     return {
-        "schema_version": SCHEMA_VERSION,
-        "experiment": {
-            "name": "three-gaussians",
-            "per_class": experiment.per_class,
-            "seeds": [one.seed for one in experiment.sets],
-        },
-        "settings": experiment.settings.deciding(),
-        "versions": versions(),
-        "classifiers": [
-            {**asdict(line), "paper": line.paper} for line in lines_of(experiment)
-        ],
-        "rows": rows(experiment),
+        "seed": one.seed,
+        "C": step.C,
+        "guaranteed_risk": step.terms.value,
+        "guaranteed_risk_gamma": step.terms.gamma,
+        "vacuous": step.terms.vacuous,
+        "margin_risk": step.terms.margin_risk,
+        "confidence": step.terms.confidence,
+        "train_error": step.train_error,
+        "risk": step.risk,
+        "selected": step is one.selected,
     }
 
 
-def table(experiment: Experiment) -> str:
-    """Risks beside the paper's, where C was selected, and what that shows."""
-    parts = [_risks(experiment), _choices(experiment)]
-    if len(experiment.sets) == 1:
-        parts.insert(1, _curve(experiment.sets[0].steps, experiment.sets[0].selected))
-    return "\n\n".join([*parts, "\n".join(_closing(experiment))]) + "\n"
-
-
-def _line(key: str, classifier: str, risks: Sequence[float]) -> Line:
-    mean = sum(risks) / len(risks)
-    return Line(key, classifier, mean, min(risks), max(risks))
-
-
-def _risks(experiment: Experiment) -> str:
-    """The table side by side; from where to where, if there are several sets."""
+def _risks(lines: Sequence[Line]) -> str:
+    """The risks side by side; the range of each, if there are several sets."""
     head = ["risk in percent", "mean", "least", "most", "paper", "recorded before"]
     body = [
         [
@@ -134,17 +116,17 @@ def _risks(experiment: Experiment) -> str:
             "-" if line.paper is None else f"{100.0 * line.paper:.2f}",
             RECORDED.get(line.key, "-"),
         ]
-        for line in lines_of(experiment)
+        for line in lines
     ]
     return aligned([head, *body], [True] + [False] * (len(head) - 1))
 
 
-def _curve(steps: Sequence[Step], selected: Step) -> str:
+def _curve(one: TrainingSet) -> str:
     """Every C of the only training set; the selected one is marked."""
     head = ["", "C", "guaranteed risk", "gamma", "margin risk", "train error", "risk"]
     body = [
         [
-            "*" if step is selected else "",
+            "*" if step is one.selected else "",
             f"{step.C:g}",
             f"{step.terms.value:.4f}",
             f"{step.terms.gamma:.4f}",
@@ -152,12 +134,12 @@ def _curve(steps: Sequence[Step], selected: Step) -> str:
             f"{step.train_error:.4f}",
             f"{step.risk:.5f}",
         ]
-        for step in steps
+        for step in one.steps
     ]
     return aligned([head, *body], [False] * len(head))
 
 
-def _choices(experiment: Experiment) -> str:
+def _choices(sets: Sequence[TrainingSet]) -> str:
     """A line a training set: the selected C beside the best one."""
     head = ["seed", "selected C", "guaranteed risk", "risk", "best C", "risk"]
     body = [
@@ -169,24 +151,23 @@ def _choices(experiment: Experiment) -> str:
             f"{one.best.C:g}",
             _percent(one.best.risk) + " %",
         ]
-        for one in experiment.sets
+        for one in sets
     ]
     return aligned([head, *body], [False] * len(head))
 
 
-def _closing(experiment: Experiment) -> list[str]:
+def _closing(experiment: Experiment, lines: Sequence[Line]) -> list[str]:
     """What the figures say, in words."""
-    risks = {line.key: line.risk for line in lines_of(experiment)}
-    approximation = 100.0 * (risks["best_linear"] - risks["bayes"])
-    selected = 100.0 * (risks["selected"] - risks["best_linear"])
-    best = 100.0 * (risks["best"] - risks["best_linear"])
+    risks = {line.key: 100.0 * line.risk for line in lines}
+    approximation = risks["best_linear"] - risks["bayes"]
+    selected = risks["selected"] - risks["best_linear"]
+    best = risks["best"] - risks["best_linear"]
     count = len(experiment.sets)
-    drawn = counted(count, "training set")
     terms = experiment.sets[0].selected.terms
     vacuous = sum(one.selected.terms.vacuous for one in experiment.sets)
     return [
-        f"{drawn} of 3 x {experiment.per_class} points, raw features (no scaling), "
-        "linear kernel; risks by quadrature.",
+        f"{counted(count, 'training set')} of 3 x {experiment.per_class} points, raw "
+        "features (no scaling), linear kernel; risks by quadrature.",
         f"Approximation error {approximation:.2f} points (paper 0.58); estimation "
         f"error {selected:.2f} at the selected C, {best:.2f} at the best (paper 0.45).",
         f"The bound (Theorems 1 and 3, d = {terms.dimension}, delta = {terms.delta:g}) "

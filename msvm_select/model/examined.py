@@ -1,0 +1,151 @@
+"""One trained cell, examined: every sample left out, every bound, the margins."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from msvm_select.criteria.base import Cell
+from msvm_select.criteria.compression import CompressionTerms, compression
+from msvm_select.criteria.guaranteed_risk import GuaranteedRiskTerms, guaranteed_risk
+from msvm_select.criteria.leave_one_out import leave_each_out
+from msvm_select.criteria.radius_margin import RadiusMargin, radius_margin_terms
+from msvm_select.criteria.radius_margin_count import Counted, count_removable
+from msvm_select.criteria.radius_margin_l1 import softened
+from msvm_select.criteria.span import predicted_margins
+from msvm_select.criteria.vc import VcTerms, vc
+from msvm_select.errors import SolverError
+from msvm_select.geometry.margins import PairMargin, pair_margins
+from msvm_select.left_out import LeftOut
+from msvm_select.records import Dataset, Floats, Plain
+from msvm_select.settings import Settings
+from msvm_select.solution import Solution
+from msvm_select.train.along_C import Trained
+
+UNUSED = ("criteria", "rank_by", "seed", "warm_start")  # settings of sweeps only
+
+
+@dataclass(frozen=True, eq=False)
+class Examined:
+    """A trained cell, and the settings that it was trained by."""
+
+    trained: Trained
+    settings: Settings
+
+    @property
+    def data(self) -> Dataset:
+        """What it was trained on."""
+        return self.trained.cell.data
+
+    @property
+    def solution(self) -> Solution:
+        """The machine."""
+        return self.trained.cell.solution
+
+    @property
+    def point(self) -> dict[str, Plain]:
+        """The cell by column: kernel, its parameters, C, solver."""
+        return {**self.trained.point, "solver": self.settings.solver}
+
+    @property
+    def deciding(self) -> Mapping[str, Any]:
+        """The settings that decide what the machine is."""
+        every = self.settings.deciding().items()
+        return {name: value for name, value in every if name not in UNUSED}
+
+    @property
+    def warning(self) -> str:
+        """What is wrong with the Gram matrix, if anything."""
+        return self.trained.warning
+
+    @property
+    def warnings(self) -> list[str]:
+        """The same as a line to show, or no line."""
+        return [f"Warning: {self.warning}"] if self.warning else []
+
+
+@dataclass(frozen=True, eq=False)
+class LeftOutReport(Examined):
+    """Every sample judged by the machine trained without it."""
+
+    left_out: LeftOut
+
+
+@dataclass(frozen=True, eq=False)
+class BoundsReport(Examined):
+    """The terms of every bound, beside the exact leave-one-out.
+
+    ``predicted`` are the margins of the span estimate; ``counted`` is there where the
+    radius-margin bound applies. None stands for what cannot be computed.
+    """
+
+    left_out: LeftOut
+    predicted: Floats | None
+    radius_margin: RadiusMargin | None
+    counted: Counted | None
+    softened: float | None
+    risk: GuaranteedRiskTerms
+    compression: CompressionTerms
+    vc: VcTerms
+
+
+@dataclass(frozen=True, eq=False)
+class MarginsReport(Examined):
+    """The margins of each pair of classes."""
+
+    @cached_property
+    def pairs(self) -> tuple[PairMargin, ...]:
+        """One a pair of classes, in order."""
+        return pair_margins(self.solution)
+
+
+def leave_one_out(trained: Trained, settings: Settings) -> LeftOutReport:
+    """The exact leave-one-out of a machine that ``train_cell`` has trained.
+
+    >>> settings = settings_from({"C": 1, "gamma": 0.25})
+    >>> leave_one_out(train_cell(data, settings), settings).left_out.errors
+    """
+    _check(trained.cell)
+    left_out = leave_each_out(trained.cell, every_margin=True)
+    return LeftOutReport(trained, settings, left_out)
+
+
+def bounds(trained: Trained, settings: Settings) -> BoundsReport:
+    """All that bounds or predicts the errors of a machine of ``train_cell``.
+
+    >>> settings = settings_from({"C": 1, "gamma": 0.25, "loss": "l2"})
+    >>> bounds(train_cell(data, settings), settings).risk.value
+    """
+    cell = trained.cell
+    _check(cell)
+    left_out = leave_each_out(cell)
+    terms = radius_margin_terms(cell, left_out=left_out)
+    return BoundsReport(
+        trained,
+        settings,
+        left_out=left_out,
+        predicted=predicted_margins(cell.solution),
+        radius_margin=terms,
+        counted=count_removable(terms) if terms and terms.applicable else None,
+        softened=_softened(cell, terms),
+        risk=guaranteed_risk(cell),
+        compression=compression(cell),
+        vc=vc(cell, terms.ball_all if terms else None),
+    )
+
+
+def _check(cell: Cell) -> None:
+    if not cell.solution.converged:
+        raise SolverError(
+            "There is no leave-one-out of a machine that is not at its optimum: "
+            f"{cell.solution.reason}."
+        )
+
+
+def _softened(cell: Cell, terms: RadiusMargin | None) -> float | None:
+    """The softened radius-margin, for the loss that it is defined for."""
+    if terms is None or cell.solution.dual.quadratic is not None:
+        return None
+    return softened(cell.solution, terms.diameter_all)

@@ -1,0 +1,69 @@
+"""What is in a data file -> a sheet: a row a feature; or why it cannot be used."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, fields
+
+from msvm_select.data.describe import ColumnSummary, Description
+from msvm_select.errors import DataError
+from msvm_select.phrases import counted, in_a_line, quoted
+from msvm_select.records import Plain
+from msvm_select.show.sheet import Look, Sheet
+
+MOST = 40  # classes, columns or warnings in a table
+HEADINGS = {"name": "column", "minimum": "min", "maximum": "max"}
+
+
+def _exactly(value: Plain) -> str:
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
+COLUMNS = tuple(
+    Look(field.name, HEADINGS.get(field.name, ""), field.name == "name", text=_exactly)
+    for field in fields(ColumnSummary)
+)
+
+
+def sheet(found: Description) -> Sheet:
+    """Classes, the range of every feature, all that deserves a look."""
+    whole = {**asdict(found), "warnings": list(found.warnings)}
+    names = list(whole)
+    at = names.index("columns")
+    rest = len(found.columns) - MOST
+    classes = [f"{in_a_line(name)} {m}" for name, m in found.classes.items()]
+    return Sheet(
+        columns=COLUMNS,
+        rows=whole["columns"],
+        rows_as="columns",
+        facts={"usable": True, "problems": []} | {n: whole[n] for n in names[:at]},
+        blocks={name: whole[name] for name in names[at + 1 :]},
+        shown=[look.name for look in COLUMNS],
+        listed=whole["columns"][:MOST],
+        above=[
+            f"{found.name}: {found.rows} rows, {counted(found.features, 'feature')}, "
+            f"{len(found.classes)} classes (column {quoted(found.target)})",
+            f"classes: {', '.join(_cut(classes))}",
+        ],
+        below=[
+            *[f"... and {rest} more columns (--format json has them all)"][: rest > 0],
+            *(f"warning: {warning}" for warning in _cut(found.warnings)),
+            *["nothing to warn about"][: not found.warnings],
+        ],
+    )
+
+
+def refused(error: DataError) -> Sheet:
+    """That the file cannot be used, and every reason."""
+    problems = list(getattr(error, "problems", (str(error),)))
+    return Sheet(
+        columns=(),
+        rows=(),
+        rows_as="",
+        facts={"usable": False, "problems": problems},
+    )
+
+
+def _cut(items: Sequence[str]) -> list[str]:
+    rest = len(items) - MOST
+    return [*items[:MOST], *([f"... and {rest} more"] if rest > 0 else [])]

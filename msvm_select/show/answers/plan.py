@@ -1,0 +1,102 @@
+"""What a sweep would go through -> a sheet: a row a fact, in JSON the numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from textwrap import wrap
+from typing import Any
+
+from msvm_select.phrases import counted, sized
+from msvm_select.show.sheet import Look, Sheet
+from msvm_select.sweep.durations import between
+from msvm_select.sweep.plan import Plan
+
+INDENT, WIDTH = 10, 80
+
+
+def sheet(plan: Plan) -> Sheet:
+    """Lines of a name and what it stands for."""
+    lines = _lines(plan)
+    return Sheet(
+        columns=[Look("fact", left=True), Look("value", left=True)],
+        rows=[{"fact": name, "value": value} for name, value in lines],
+        rows_as="",
+        facts=_facts(plan),
+        shown=["fact", "value"],
+        listed=[],
+        above=[line for name, value in lines for line in _wrapped(name, value)],
+    )
+
+
+def _facts(plan: Plan) -> dict[str, Any]:
+    """All of it by name; bytes and seconds are not rounded."""
+    settings = plan.settings
+    return {
+        "data": plan.data.name,
+        "n_samples": plan.data.m,
+        "n_features": int(plan.data.X.shape[1]),
+        "n_classes": plan.data.Q,
+        "kernels": [
+            {"kernel": kernel.name, **kernel.parameters} for kernel in plan.kernels
+        ],
+        "C": list(settings.C),
+        "cells": plan.cells,
+        "criteria": list(settings.criteria),
+        "rank_by": settings.rank_by,
+        "solver": settings.solver,
+        "loss": settings.loss,
+        "jobs": settings.jobs,
+        "gram_bytes": plan.gram_bytes,
+        "peak_bytes": plan.peak_bytes,
+        "seconds": plan.time and [plan.time.low, plan.time.high],
+    }
+
+
+def _lines(plan: Plan) -> list[tuple[str, str]]:
+    settings, data = plan.settings, plan.data
+    n = data.X.shape[1]
+    sizes = f"{data.m} samples, {counted(n, 'feature')}, {data.Q} classes"
+    solver = f"{settings.solver}, loss {settings.loss}, jobs {settings.jobs}"
+    ranked = f"{', '.join(settings.criteria)}; ranked by {settings.rank_by}"
+    peak = f"about {sized(plan.peak_bytes)} in all"
+    return [
+        ("data", f"{data.name}: {sizes}"),
+        ("kernels", str(len(plan.kernels))),
+        *(("", text) for text in _kernels(plan)),
+        ("C", f"{len(settings.C)}: {_listed(settings.C)}"),
+        ("cells", str(plan.cells)),
+        ("criteria", ranked),
+        ("solver", solver),
+        ("memory", f"{sized(plan.gram_bytes)} a Gram matrix; {peak}"),
+        ("time", _time(plan)),
+    ]
+
+
+def _kernels(plan: Plan) -> Iterator[str]:
+    """Each name with the grids that its settings are the product of."""
+    for name in dict.fromkeys(kernel.name for kernel in plan.kernels):
+        alike = [kernel for kernel in plan.kernels if kernel.name == name]
+        grids = [
+            f"{parameter} {_listed({k.parameters[parameter] for k in alike})}"
+            for parameter in alike[0].parameters
+        ]
+        yield " ".join([name, "; ".join(grids)]).rstrip()
+
+
+def _time(plan: Plan) -> str:
+    if plan.note:
+        return f"not known yet. {plan.note}"
+    if plan.time is None:
+        return "not known: even a small part of the data takes long"
+    part = plan.time.samples
+    of = "" if part == plan.data.m else f", judged by {part} of the samples"
+    return f"{between(plan.time.low, plan.time.high)}{of}"
+
+
+def _wrapped(name: str, text: str) -> list[str]:
+    first, *more = wrap(text, WIDTH - INDENT, break_on_hyphens=False) or [""]
+    return [f"{name:<{INDENT}}{first}", *(f"{'':<{INDENT}}{line}" for line in more)]
+
+
+def _listed(values: Iterable[float]) -> str:
+    return ", ".join(f"{value:.6g}" for value in sorted(values))

@@ -215,3 +215,27 @@ def test_a_tab_loads_nothing_heavy() -> None:
         check=True,
     )
     assert done.stdout.splitlines() == ["plain,klasse", "heavy: []"]
+
+
+def test_completion_works_before_click_8_5() -> None:
+    """There a CompletionItem is no generic class, and cannot be subscripted."""
+    code = (
+        "import sys, click.shell_completion as shell\n"
+        "class Plain:\n"
+        "    def __init__(self, value, type='plain', help=None):\n"
+        "        self.value, self.type, self.help = value, type, help\n"
+        "shell.CompletionItem = Plain\n"
+        "from msvm_select.cli import main\n"
+        "main()"
+    )
+    around = {
+        "_MSVM_SELECT_COMPLETE": "bash_complete",
+        "COMP_WORDS": "msvm-select sweep x.csv --kernel rb",
+    }
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env={**os.environ, **around},
+        capture_output=True,
+        text=True,
+    )
+    assert (done.stdout, done.stderr) == ("plain,rbf\n", "")

@@ -20,7 +20,7 @@ from msvm_select.errors import DataError, MsvmError, SettingsError
 from msvm_select.phrases import did_you_mean
 
 with opened():
-    from msvm_select.cli import version
+    from msvm_select.cli import help as helping
     from msvm_select.cli.interrupts import heed_sigterm, leave_threads_behind, stop_code
     from msvm_select.cli.streams import hold_standard_streams, lost_output
 
@@ -121,7 +121,7 @@ def _print_version(
     context: click.Context, option: click.Parameter, value: bool
 ) -> None:
     if value:
-        click.echo(version.versions_text())
+        click.echo(helping.versions_text())
         context.exit()
 
 

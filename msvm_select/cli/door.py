@@ -17,7 +17,7 @@ from importlib.util import LazyLoader
 from types import ModuleType
 
 LIGHT = ("cli", "columns", "errors", "names", "phrases", "settings")
-OURS = ("bar", "pictures", "version", "wording")  # that import what is heavy
+OURS = ("bar", "help", "pictures", "wording")  # that import what is heavy
 LATER = tuple(f"msvm_select.cli.{name}" for name in OURS)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -46,6 +47,21 @@ Grid = tuple[float, ...]
 GammaGrid = tuple[float | str, ...]
 
 
+def _either(names: Iterable[str], default: str) -> str:
+    """``a (default), b or c``, for a help text."""
+    told = [f"{name} (default)" if name == default else name for name in names]
+    return f"{', '.join(told[:-1])} or {told[-1]}"
+
+
+def _scores() -> str:
+    """The criteria, with the form of those that take a number."""
+    told = []
+    for name in CRITERIA:
+        form = CRITERIA.summary(name).partition(",")[0]
+        told.append(form if form.startswith(f"{name}:") else name)
+    return ", ".join(told).replace("loo", "loo (default)", 1)
+
+
 def _kernel_names(value: Any, name: str) -> tuple[str, ...]:
     names = (ALIASES.get(one, one) for one in texts(value, name))
     return tuple(dict.fromkeys(known(one, KERNELS, "kernel") for one in names))
@@ -62,8 +78,7 @@ class Declared:
         ("rbf",),
         _kernel_names,
         KERNEL,
-        "linear, polynomial (or poly), rbf, sigmoid or precomputed. May repeat. "
-        "Default: rbf.",
+        f"{_either(KERNELS, 'rbf')}; poly is the polynomial. May repeat.",
         metavar="NAME",
         words=KERNELS,
         joins=True,
@@ -115,7 +130,7 @@ class Declared:
         "l1",
         one_of(MACHINES, "loss"),
         TRAINING,
-        "l1 (default, the hinge) or l2 (squared).",
+        f"{_either(MACHINES, 'l1')}: the slacks as they are, or squared.",
         metavar="NAME",
         words=MACHINES,
     )
@@ -123,7 +138,7 @@ class Declared:
         "standard",
         one_of(SCALINGS, "scaling"),
         TRAINING,
-        "standard (default), minmax or none.",
+        f"{_either(SCALINGS, 'standard')}.",
         metavar="KIND",
         words=SCALINGS,
     )
@@ -131,7 +146,7 @@ class Declared:
         "exact",
         one_of(SOLVERS, "solver"),
         TRAINING,
-        "exact (default), smo, osqp or qp.",
+        f"{_either(SOLVERS, 'exact')}.",
         metavar="NAME",
         words=SOLVERS,
     )
@@ -149,9 +164,7 @@ class Declared:
         (DEFAULT_CRITERION,),
         texts,
         SCORES,
-        "What to score each cell by: loo (default), radius-margin, "
-        "radius-margin-count, guaranteed-risk, sv-rate, train-errors, compression, vc, "
-        "span, radius-margin-l1, cv:K, holdout:SHARE.",
+        f"What to score each cell by: {_scores()}.",
         metavar="A,B,..",
         words=CRITERIA,
         joins=True,
@@ -264,8 +277,7 @@ class Declared:
         None,
         one_of(FORMATS, "format"),
         OUTPUT,
-        "table, csv, tsv, json, ndjson or markdown. Default: by the ending of the -o "
-        "file, else table.",
+        f"{_either(FORMATS, '')}. Default: by the ending of the -o file, else table.",
         metavar="NAME",
         words=FORMATS,
         decides=False,

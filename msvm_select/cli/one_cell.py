@@ -12,7 +12,7 @@ from msvm_select.cli.interrupts import patiently
 from msvm_select.errors import SettingsError
 from msvm_select.model import from_results
 from msvm_select.results import reread
-from msvm_select.settings import Layer, settings_of
+from msvm_select.settings import PARAMETERS, Layer, settings_of
 from msvm_select.settings.values import whole
 from msvm_select.train import along_C
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from msvm_select.train.along_C import Trained
 
 DEFAULT_C = 1.0
-FIXED = ("kernel", "C", "gamma", "sigma", "degree", "coef0", "loss")
+FIXED = ("kernel", "C", *PARAMETERS, "loss")
 
 
 class Asked:

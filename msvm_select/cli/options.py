@@ -13,13 +13,17 @@ import click
 from msvm_select.cli.completing import complete_params, completed
 from msvm_select.settings.catalogue import (
     HEADINGS,
+    KERNEL,
     ON_THE_LINE,
     PICTURE,
     READING,
     REST,
+    SCORES,
+    TRAINING,
     Option,
 )
 from msvm_select.settings.declared import SETTINGS
+from msvm_select.settings.settings import PARAMETERS
 
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 Decorator = Callable[[Decorated], Decorated]
@@ -85,12 +89,16 @@ def _made(option: Option) -> Decorator[Any]:
 picture = partial(click.option, cls=Headed, heading=PICTURE)
 """An option of the pictures that ``plot`` draws"""
 
-PARAMETERS = ("gamma", "sigma", "degree", "coef0")
-SOLVING = ("loss", "scale", "solver", "gap", "qp_backend")
 CONSTANTS = ("delta", "maurey_c", "dimension", "union")
-GRID = (
-    *("kernel", "C", *PARAMETERS, "criteria", "rank_by", *SOLVING),
-    *("warm_start", "allow_indefinite", *CONSTANTS, "seed", "jobs"),
+GRID = tuple(
+    name
+    for name, option in SETTINGS.items()
+    if option.heading in (KERNEL, TRAINING, SCORES) and name != "extend"
+)
+CELL = tuple(
+    name
+    for name in GRID
+    if EVERY[name].heading != SCORES and name not in ("warm_start", "jobs")
 )
 VALUE = {"metavar": "VALUE"}
 
@@ -98,7 +106,7 @@ constants_options = takes(*CONSTANTS)
 """What the bounds leave open"""
 
 settings_options = takes(
-    *("kernel", "C", *PARAMETERS, *SOLVING, "allow_indefinite"),
+    *CELL,
     kernel={"help": EVERY["kernel"].help.replace(" May repeat.", "")},
     C={"metavar": "VALUE", "help": "Default: 1."},
     **dict.fromkeys(PARAMETERS, VALUE),

@@ -17,7 +17,7 @@ from msvm_select.cli.options import (
     takes,
 )
 from msvm_select.errors import SettingsError
-from msvm_select.settings import SETTING_NAMES
+from msvm_select.settings import PARAMETERS, SETTING_NAMES
 from msvm_select.settings.catalogue import READING
 from msvm_select.show.figures import look
 
@@ -30,7 +30,7 @@ FILES = {
     "boundary": (("MODEL", "DATA"), "a file that fit wrote, and samples"),
     "paths": (("DATA",), "samples"),
 }
-POINT = ("kernel", "gamma", "sigma", "degree", "coef0")
+POINT = ("kernel", *PARAMETERS)
 PATH_C = "2^-6:2^10:17"
 DRAWN = ("output", "quiet", "dpi", "size", "debug")
 HELP = {

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from msvm_select.errors import SettingsError
 from msvm_select.names import CRITERIA, KERNELS
-from msvm_select.settings.declared import NOT_DECIDING, Declared
+from msvm_select.settings.catalogue import KERNEL
+from msvm_select.settings.declared import NOT_DECIDING, SETTINGS, Declared
 from msvm_select.settings.values import known
 
 if TYPE_CHECKING:
@@ -18,7 +19,12 @@ if TYPE_CHECKING:
     from msvm_select.records import Floats
 
 GAMMA_FROM_DATA = ("rbf", "sigmoid")
-PARAMETERS = ("gamma", "sigma", "degree", "coef0")
+PARAMETERS = tuple(
+    name
+    for name, option in SETTINGS.items()
+    if option.heading == KERNEL and name not in ("kernel", "C", "extend")
+)
+"""Of kernels: gamma, sigma, degree, coef0."""
 MOST_CELLS = 1_000_000
 
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from msvm_select.results import Results
     from msvm_select.row import Row
     from msvm_select.settings import Settings
+    from msvm_select.sweep.kept import KeptCell
 
 Judged = tuple["LeftOutReport | None", str]
 
@@ -94,15 +95,17 @@ def _judged(
     row = outcome.results.chosen if outcome.results else None
     if row is None or outcome.interrupted:
         return None, UNFINISHED
+    kept = outcome.kept.of(row)
     if row.loo_errors is None:  # and nobody has seen yet how long it takes
         talk.say("Judging each sample without itself, in the chosen cell ...")
-    return _judged_row(samples, settings, row)
+    return _judged_row(samples, settings, row, kept)
 
 
-def _judged_row(samples: Dataset, settings: Settings, row: Row) -> Judged:
-
+def _judged_row(
+    samples: Dataset, settings: Settings, row: Row, kept: KeptCell | None
+) -> Judged:
     try:
-        return patiently(chosen.judged, samples, settings, row), ""
+        return patiently(chosen.judged, samples, settings, row, kept), ""
     except MsvmError as error:
         return None, str(error)
     except KeyboardInterrupt:

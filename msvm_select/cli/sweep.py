@@ -35,7 +35,7 @@ from msvm_select.results import edges
 from msvm_select.settings.config import to_toml
 from msvm_select.show.answers import plan as plan_answer
 from msvm_select.show.answers import sweep as answer
-from msvm_select.sweep import extend, loop
+from msvm_select.sweep import extend, kept, loop
 from msvm_select.sweep import plan as planning
 
 if TYPE_CHECKING:
@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from msvm_select.row import Row
     from msvm_select.settings import Settings
     from msvm_select.sweep.journal import Journal
+    from msvm_select.sweep.kept import Kept
     from msvm_select.train.events import Progress
 
 
@@ -111,11 +112,12 @@ def perform(
 
 @dataclass(frozen=True)
 class Outcome:
-    """What there is to show, what cut it short, and the grid in the end."""
+    """What there is to show, what cut it short, the grid in the end, what was kept."""
 
     results: Results | None
     stop: KeyboardInterrupt | MsvmError | None
     settings: Settings
+    kept: Kept
 
     @property
     def interrupted(self) -> bool:
@@ -134,9 +136,9 @@ def swept(
 
     ``progress`` hears of the sweep in the place of ``talk``.
     """
-    told = progress or talk
+    keeper = kept.Kept(settings, progress or talk)
     sweep = extend.Extension(
-        partial(loop.iterate, data, journal=journal), settings, told
+        partial(loop.iterate, data, journal=journal), settings, keeper
     )
     rows: list[Row] = []
     stop: KeyboardInterrupt | MsvmError | None = None
@@ -150,8 +152,10 @@ def swept(
             if isinstance(error, MsvmError) and not rows:
                 raise
             stop = error
-    found = loop.gather(data, sweep.settings, rows, settings) if rows else None
-    return Outcome(found, stop, sweep.settings)
+    found = None
+    if rows:
+        found = loop.gather(data, sweep.settings, rows, settings, keeper.gram)
+    return Outcome(found, stop, sweep.settings, keeper)
 
 
 def end_if_stopped(outcome: Outcome, talk: Talk, advice: str = "") -> None:

@@ -118,9 +118,7 @@ class Talk:
 
         self.say(
             f"{event.name}: {event.m} samples, {counted(event.features, 'feature')}, "
-            f"{event.Q} classes; cells: {event.cells} (kernels: "
-            f"{event.kernels}, C: {event.Cs})"
-            + (f"; loss {event.loss}" if event.loss != "l1" else "")
+            f"{event.Q} classes" + _grid(event)
         )
         if note := compiling.compiling_note(event):
             self.say(note)
@@ -140,11 +138,15 @@ class Talk:
             self.say(f"Note: {note}.")
 
     def _tested(self, event: GramTested) -> None:
+        """Said of an indefinite matrix; of a sound one only with --verbose."""
         smallest = event.smallest_eigenvalue
         told = f"smallest eigenvalue of the Gram matrix {smallest:.3g}"
         if math.isnan(smallest):
             told = "the Gram matrix is positive semi-definite by theory (not measured)"
-        self.say(f"{event.kernel}: {told}{', indefinite' if event.indefinite else ''}")
+        if event.indefinite:
+            self.say(f"{event.kernel}: {told}, indefinite")
+        else:
+            self.detail(f"{event.kernel}: {told}")
 
     def _facts(self) -> Facts:
         with self.lock:
@@ -174,3 +176,10 @@ class Talk:
             if late:
                 self.said_at = now
             return late
+
+
+def _grid(event: Started) -> str:
+    """How many cells there are, if more than one, and the loss, if it is another."""
+    cells = f"; cells: {event.cells} (kernels: {event.kernels}, C: {event.Cs})"
+    loss = f"; loss {event.loss}" if event.loss != "l1" else ""
+    return (cells if event.cells > 1 else "") + loss

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol
 
 from msvm_select.errors import SettingsError
+from msvm_select.left_out import LeftOut
 from msvm_select.records import Dataset, Dual, Floats, Gram, Ints, Scaling
 from msvm_select.solution import Solution
 
@@ -89,12 +90,14 @@ class Score:
     """Columns of the row by name, and what the next C may start from.
 
     ``notes`` says what is not as it should be (a machine that was trained for the score
-    and did not converge); a row with notes counts as not converged.
+    and did not converge); a row with notes counts as not converged. ``left_out`` holds
+    the answers of the machines without each sample, if the score is of them.
     """
 
     columns: Mapping[str, float | int | bool | None]
     carry: Any = None
     notes: tuple[str, ...] = ()
+    left_out: LeftOut | None = None
 
 
 KINDS = {

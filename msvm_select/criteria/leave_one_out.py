@@ -54,7 +54,7 @@ class LeaveOneOut(Criterion):
             "loo_ambiguous": left_out.ambiguous,
             "loo_retrained": left_out.count(RETRAINED),
         }
-        return Score(columns, Carried(left_out, cell.solution))
+        return Score(columns, Carried(left_out, cell.solution), left_out=left_out)
 
     def carried(self, cells: Sequence[Cell], carry: Any = None) -> Any:
         """Only copies of the last machine can ask for its answers: no other again."""
@@ -76,6 +76,13 @@ def same_beyond_hard_margin(carried: Carried, solution: Solution) -> bool:
         and not carried.left_out.at_top.any()
         and carried.left_out.count(BY_TRAINING) == 0
     )
+
+
+def every_margin_of(cell: Cell, known: LeftOut | None = None) -> LeftOut:
+    """The answers with every margin: those that are ``known``, where they have them."""
+    if known is not None and not np.isnan(known.margins).any():
+        return known
+    return leave_each_out(cell, every_margin=True)
 
 
 def leave_each_out(cell: Cell, *, every_margin: bool = False) -> LeftOut:

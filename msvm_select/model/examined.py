@@ -10,7 +10,7 @@ from typing import Any
 from msvm_select.criteria.base import Cell
 from msvm_select.criteria.compression import CompressionTerms, compression
 from msvm_select.criteria.guaranteed_risk import GuaranteedRiskTerms, guaranteed_risk
-from msvm_select.criteria.leave_one_out import leave_each_out
+from msvm_select.criteria.leave_one_out import every_margin_of, leave_each_out
 from msvm_select.criteria.radius_margin import RadiusMargin, radius_margin_terms
 from msvm_select.criteria.radius_margin_count import Counted, count_removable
 from msvm_select.criteria.radius_margin_l1 import softened
@@ -101,14 +101,16 @@ class MarginsReport(Examined):
         return pair_margins(self.solution)
 
 
-def leave_one_out(trained: Trained, settings: Settings) -> LeftOutReport:
-    """The exact leave-one-out of a machine that ``train_cell`` has trained.
+def leave_one_out(
+    trained: Trained, settings: Settings, known: LeftOut | None = None
+) -> LeftOutReport:
+    """The exact leave-one-out of a trained machine; ``known`` is not done again.
 
     >>> settings = settings_from({"C": 1, "gamma": 0.25})
     >>> leave_one_out(train_cell(data, settings), settings).left_out.errors
     """
     _check(trained.cell)
-    left_out = leave_each_out(trained.cell, every_margin=True)
+    left_out = every_margin_of(trained.cell, known)
     return LeftOutReport(trained, settings, left_out)
 
 

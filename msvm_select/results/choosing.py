@@ -15,6 +15,7 @@ kernel, in which nearly every sample is a support vector: nobody would call it s
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -52,9 +53,14 @@ def chosen(results: Results, rule: str = "best") -> Results:
     least = getattr(best, column)
     limit = least + (standard_error(results, least) if rule == "1se" else 0.0)
     eligible = [row for row in results.counting if getattr(row, column) <= limit]
-    row = best if rule == "best" else min(eligible, key=_simplicity)
+    row = in_order_of_choice(eligible, rule)[0]
     tied = sum(getattr(row, column) == least for row in eligible)
     return replace(results, choice=Choice(rule, row, tied, len(eligible), limit))
+
+
+def in_order_of_choice(rows: Sequence[Row], rule: str) -> list[Row]:
+    """Ranked rows in the order that the rule would take them."""
+    return list(rows) if rule == "best" else sorted(rows, key=_simplicity)
 
 
 def check_rule(rule: str, by: str) -> None:

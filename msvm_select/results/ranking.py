@@ -39,7 +39,10 @@ SCORES = (
 
 @dataclass(frozen=True)
 class Results:
-    """The ranked rows of a sweep with what they came from, and which one was chosen."""
+    """The ranked rows of a sweep with what they came from, and which one was chosen.
+
+    ``gram`` says of each kernel setting what Mercer's test found.
+    """
 
     rows: tuple[Row, ...]
     rank_by: str
@@ -47,6 +50,7 @@ class Results:
     settings: Mapping[str, Any] = field(default_factory=dict)
     versions: Mapping[str, str] = field(default_factory=dict)
     choice: Choice | None = None
+    gram: tuple[Mapping[str, Any], ...] = ()
 
     @property
     def columns(self) -> tuple[str, ...]:

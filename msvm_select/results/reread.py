@@ -78,7 +78,8 @@ def _document(name: str, text: str) -> Results:
     places = ((f"{name}, row {i}", row) for i, row in enumerate(rows, 1))
     read = tuple(_rows(name, places))
     choice = _choice(name, found["chosen"], read) if "chosen" in found else None
-    return Results(read, "", data, settings, versions, choice)
+    gram = tuple(test for test in found.get("gram", ()) if isinstance(test, dict))
+    return Results(read, "", data, settings, versions, choice, gram)
 
 
 def _choice(name: str, found: Any, rows: tuple[Row, ...]) -> Choice:

@@ -155,7 +155,7 @@ class _Watch:
 
     def _cells(self, chain: Chain) -> Iterator[float]:
         self.began = time.process_time()
-        for _ in chain.rows(self):
+        for _ in chain.run(self):
             yield time.process_time() - self.began
 
 

@@ -6,7 +6,7 @@ setting. The settings are independent of each other, so they may run at the same
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import nullcontext
 from functools import partial
 from threading import Lock
@@ -22,6 +22,7 @@ from msvm_select.row import Row
 from msvm_select.settings import Settings, settings_from
 from msvm_select.sweep.extend import Extension, grown_from
 from msvm_select.sweep.journal import Journal
+from msvm_select.sweep.kept import Kept
 from msvm_select.sweep.scoring import Chain
 from msvm_select.train.events import CellDone, Progress, Resumed, silent
 from msvm_select.train.prepare import Prepared, prepared
@@ -45,18 +46,24 @@ def run_sweep(
     """
     if values or settings is None:
         settings = settings_from(values, settings)
-    sweep = Extension(partial(iterate, data, journal=journal), settings, progress)
+    kept = Kept(settings, progress)
+    sweep = Extension(partial(iterate, data, journal=journal), settings, kept)
     with journal or nullcontext():
         rows = list(sweep)
-    return gather(data, sweep.settings, rows, settings)
+    return gather(data, sweep.settings, rows, settings, kept.gram)
 
 
 def gather(
-    data: Dataset, settings: Settings, rows: list[Row], asked: Settings | None = None
+    data: Dataset,
+    settings: Settings,
+    rows: list[Row],
+    asked: Settings | None = None,
+    gram: tuple[Mapping[str, Any], ...] = (),
 ) -> Results:
     """The rows that are finished, ranked, one chosen, with what they came from.
 
-    ``asked`` are the settings before the grid was widened, if it was.
+    ``asked`` are the settings before the grid was widened, if it was; ``gram`` says
+    what Mercer's test found of each kernel setting.
     """
     ranked = Results(
         rows=rank(rows, settings.rank_by),
@@ -64,6 +71,7 @@ def gather(
         data=data_summary(data),
         settings={**settings.deciding(), **grown_from(asked, settings)},
         versions=versions(),
+        gram=gram,
     )
     return chosen(ranked, settings.select)
 
@@ -89,12 +97,12 @@ def iterate(
 
     def told(kernel: Kernel) -> Iterator[Row]:
         """Each row kept in the journal and told before it comes."""
-        for row in Chain(ready, kernel, known[kernel], within).rows(progress):
+        for done in Chain(ready, kernel, known[kernel], within).run(progress):
             if journal is not None:
                 with writing:
-                    journal.add(row)
-            progress(CellDone(row))
-            yield row
+                    journal.add(done.row)
+            progress(done)
+            yield done.row
 
     lacking = [k for k in ready.kernels if len(known[k]) < len(settings.C)]
     yield from interleave([told(kernel) for kernel in lacking], settings.jobs)

@@ -12,11 +12,12 @@ from typing import Any
 from msvm_select.criteria.base import Cell
 from msvm_select.errors import KernelError, SolverError
 from msvm_select.kernels.base import Kernel
+from msvm_select.left_out import LeftOut
 from msvm_select.row import Row
 from msvm_select.settings import Settings
 from msvm_select.solution import Solution
 from msvm_select.train.along_C import Failed, Trained, along_C
-from msvm_select.train.events import Progress, Scored, silent
+from msvm_select.train.events import CellDone, Progress, Scored, silent
 from msvm_select.train.prepare import Prepared
 
 
@@ -32,14 +33,14 @@ class Chain:
     known: Mapping[float, Row] = field(default_factory=dict)
     jobs: int = 1
 
-    def rows(self, progress: Progress = silent) -> Iterator[Row]:
-        """The rows that are not known."""
+    def run(self, progress: Progress = silent) -> Iterator[CellDone]:
+        """The cells whose rows are not known, with what there is to keep of them."""
         scoring = Scoring(self.kernel, self.ready.settings, progress)
         cells = along_C(self.ready, self.kernel, progress, self._path, self.jobs)
         for cell in cells:
             known = self.known.get(cell.C)
             if known is None:
-                yield self._row(cell, scoring)
+                yield self._done(cell, scoring)
             elif isinstance(cell, Trained) and known.status != "failed":
                 scoring.pass_by(cell.cell)
 
@@ -56,7 +57,7 @@ class Chain:
             return lacking
         return [C for C in Cs if C <= max(lacking, default=0.0)]
 
-    def _row(self, cell: Trained | Failed, scoring: Scoring) -> Row:
+    def _done(self, cell: Trained | Failed, scoring: Scoring) -> CellDone:
         data, settings = self.ready.data, self.ready.settings
         point: dict[str, Any] = {
             "kernel": self.kernel.name,
@@ -68,8 +69,10 @@ class Chain:
             "loss": None if settings.loss == "l1" else settings.loss,
         }
         if isinstance(cell, Failed):
-            return Row(**point, status="failed", status_reason=cell.reason)
-        return Row(**point, **scoring.columns(cell))
+            row = Row(**point, status="failed", status_reason=cell.reason)
+            return CellDone(row)
+        row = Row(**point, **scoring.columns(cell))
+        return CellDone(row, trained=cell, left_out=scoring.left_out)
 
 
 class Scoring:
@@ -84,6 +87,7 @@ class Scoring:
         )
         self._carries: list[Any] = [None] * len(self.criteria)
         self._passed: list[Cell] = []
+        self.left_out: LeftOut | None = None
 
     def pass_by(self, cell: Cell) -> None:
         """A cell whose row is known: it matters only for what the criteria keep."""
@@ -92,6 +96,7 @@ class Scoring:
     def columns(self, trained: Trained) -> dict[str, Any]:
         """The columns of the cell's row; ``seconds`` has what the scores took, too."""
         self._catch_up()
+        self.left_out = None
         columns = measured(trained.solution)
         reasons = [trained.warning, trained.solution.reason]
         for i, (name, criterion) in enumerate(self.criteria):
@@ -108,6 +113,7 @@ class Scoring:
             self.progress(Scored(self.kernel, trained.C, name, seconds))
             self._carries[i] = score.carry if self.warm_start else None
             columns |= score.columns
+            self.left_out = self.left_out or score.left_out
             if score.notes:
                 columns["status"] = "not_converged"
                 reasons += score.notes

@@ -9,10 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 from msvm_select.kernels.base import Kernel
 from msvm_select.kernels.mercer import INDEFINITE
+from msvm_select.left_out import LeftOut
 from msvm_select.row import Row
+
+if TYPE_CHECKING:
+    from msvm_select.train.along_C import Trained
 
 
 @dataclass(frozen=True)
@@ -72,6 +77,16 @@ class GramTested:
         """What is wrong with the Gram matrix; empty where nothing is."""
         return INDEFINITE.format(self.smallest_eigenvalue) if self.indefinite else ""
 
+    @property
+    def facts(self) -> dict[str, Any]:
+        """What a JSON file says of it."""
+        return {
+            "kernel": self.kernel.name,
+            **self.kernel.parameters,
+            "smallest_eigenvalue": self.smallest_eigenvalue,
+            "indefinite": self.indefinite,
+        }
+
 
 @dataclass(frozen=True)
 class CellStarted:
@@ -101,12 +116,18 @@ class Scored:
     seconds: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class CellDone:
-    """A row is finished, or was in an earlier run (``resumed``)."""
+    """A row is finished, or was in an earlier run (``resumed``).
+
+    ``trained`` and ``left_out`` are its machine and what leave-one-out found, as far as
+    they are there: for those who keep them, since they are large.
+    """
 
     row: Row
     resumed: bool = False
+    trained: Trained | None = None
+    left_out: LeftOut | None = None
 
 
 Event = (

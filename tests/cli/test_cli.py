@@ -72,7 +72,7 @@ def rows(text: str) -> list[dict[str, str]]:
 
 
 def test_a_sweep_puts_data_on_stdout_and_talk_on_stderr(small: Path) -> None:
-    """The table out, the sizes first on stderr, each Gram matrix tested, exit 0."""
+    """The table out, the sizes first on stderr, no word of sound Gram matrices, 0."""
     result = run("sweep", small, *GRID)
     assert result.exit_code == 0
     assert result.stdout.startswith("rank")
@@ -81,7 +81,7 @@ def test_a_sweep_puts_data_on_stdout_and_talk_on_stderr(small: Path) -> None:
     assert first == (
         "small: 30 samples, 4 features, 3 classes; cells: 4 (kernels: 2, C: 2)"
     )
-    assert sum("smallest eigenvalue" in line for line in others) == 2
+    assert "eigenvalue" not in result.stderr
 
 
 def test_quiet_says_nothing(small: Path) -> None:

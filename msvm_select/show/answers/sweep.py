@@ -32,7 +32,7 @@ def sheet(results: Results, top: int | None = None) -> Sheet:
             "settings": dict(results.settings),
             "versions": dict(results.versions),
         },
-        blocks=_choice(results),
+        blocks=_blocks(results),
         shown=[*where, *others],
         spare=others,
         implied=["kernel"] if len(kernels) == 1 else [],
@@ -108,10 +108,12 @@ def _reason(results: Results) -> str:
     )
 
 
-def _choice(results: Results) -> dict[str, Any]:
-    if results.choice is None:
-        return {}
-    return {"chosen": choice_document(results.choice, results.rank_by)}
+def _blocks(results: Results) -> dict[str, Any]:
+    """What a JSON document has after the rows, as far as it is there."""
+    found: dict[str, Any] = {"gram": list(results.gram)} if results.gram else {}
+    if results.choice is not None:
+        found["chosen"] = choice_document(results.choice, results.rank_by)
+    return found
 
 
 def _legend(results: Results) -> list[str]:

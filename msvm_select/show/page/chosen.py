@@ -1,4 +1,4 @@
-"""The best cell, trained again and judged without each of its samples."""
+"""The chosen cell, judged without each of its samples."""
 
 from __future__ import annotations
 
@@ -9,13 +9,21 @@ from msvm_select.names import KERNELS
 from msvm_select.records import Dataset
 from msvm_select.row import Row
 from msvm_select.settings import PARAMETERS, Settings, settings_from
+from msvm_select.sweep.kept import KeptCell
 from msvm_select.train.along_C import train_cell
 
 
-def judged(data: Dataset, settings: Settings, row: Row) -> LeftOutReport:
-    """The exact leave-one-out of the cell of ``row``, as the sweep trained it."""
+def judged(
+    data: Dataset, settings: Settings, row: Row, kept: KeptCell | None = None
+) -> LeftOutReport:
+    """The exact leave-one-out of the cell of ``row``, as the sweep trained it.
+
+    It is trained again only where the sweep has not ``kept`` it.
+    """
     only = single(settings, row)
-    return leave_one_out(train_cell(data, only), only)
+    if kept is None:
+        return leave_one_out(train_cell(data, only), only)
+    return leave_one_out(kept.again(data, only), only, kept.left_out)
 
 
 def single(settings: Settings, row: Row) -> Settings:

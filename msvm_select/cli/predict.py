@@ -18,7 +18,7 @@ from msvm_select.model import file, predictions
 if TYPE_CHECKING:
     from msvm_select.model import Predictions
 
-FORMATS = ("csv", "tsv", "json", "ndjson")
+OFFERED = ("csv", "tsv", "json", "ndjson")
 HELP = {
     "target": "The class column, if there is one, to count the errors. Default: the "
     "one of the name that the model was trained on.",
@@ -35,7 +35,7 @@ HELP = {
 @takes("scores", "output")
 @click.option(
     "--format",
-    type=click.Choice(FORMATS),
+    type=click.Choice(OFFERED),
     help="Default: by the ending of the -o file, else csv.",
 )
 @data_options
@@ -90,9 +90,9 @@ def _chosen_format(format: str | None, output: str | None, *inputs: str) -> str:
     if output is not None:
         files.check_writable(output, *inputs)
         format = format or files.format_of(output)
-    if format is not None and format not in FORMATS:
+    if format is not None and format not in OFFERED:
         raise SettingsError(
-            f"{output}: predictions are written as {', '.join(FORMATS)}; name the file "
+            f"{output}: predictions are written as {', '.join(OFFERED)}; name the file "
             "so, or give --format."
         )
     return format or "csv"

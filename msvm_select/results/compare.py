@@ -19,7 +19,7 @@ from msvm_select.results.correlation import kendall
 from msvm_select.results.ranking import APPLICABLE, Results, ranking_column
 from msvm_select.row import CELL, Row
 
-COLUMNS = (
+CHOICE = (
     *("criterion", "kind", *CELL, "score", "loo_rate", "regret", "kendall"),
     *("cells", "applies", "seconds", "share"),
 )
@@ -62,7 +62,7 @@ class Comparison:
     def _row(self, criterion: str) -> dict[str, Plain]:
         column = ranking_column(criterion)
         scored = [row for row in self.judged if getattr(row, column) is not None]
-        row: dict[str, Plain] = dict.fromkeys(COLUMNS)
+        row: dict[str, Plain] = dict.fromkeys(CHOICE)
         row |= {
             "criterion": criterion,
             "kind": CRITERIA[criterion.partition(":")[0]].kind,

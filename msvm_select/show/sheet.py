@@ -22,6 +22,7 @@ from msvm_select.records import Plain, PlainRow, finite
 from msvm_select.row import SCHEMA_VERSION
 
 GAP = "  "  # between two columns of a table
+WIDTH = 80  # of what is not for a terminal
 BOLD, CHOSEN, END = "\x1b[1m", "\x1b[1;32m", "\x1b[0m"  # chosen: bold and green
 MARKS = str.maketrans(  # of Markdown, and of HTML within it
     {"\\": "\\\\", "|": "\\|", "`": "\\`", "*": "\\*", "<": "&lt;", "&": "&amp;"}
@@ -117,10 +118,17 @@ class Sheet:
     @property
     def document(self) -> dict[str, Any]:
         """What a JSON file holds."""
-        rows = {self.rows_as: self._plain_rows()} if self.rows_as else {}
+        names = set(self.names)
+        rows = [
+            {name: finite(value) for name, value in row.items() if name in names}
+            for row in self.rows
+        ]
         return {
-            "schema_version": SCHEMA_VERSION, **self.facts, **rows, **self.blocks
-        }  # fmt: skip
+            "schema_version": SCHEMA_VERSION,
+            **self.facts,
+            **({self.rows_as: rows} if self.rows_as else {}),
+            **self.blocks,
+        }
 
     def _plain_rows(self) -> list[dict[str, Plain]]:
         names = self.names

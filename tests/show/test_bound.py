@@ -19,7 +19,7 @@ from msvm_select.errors import SolverError
 from msvm_select.model import examined
 from msvm_select.model.examined import BoundsReport, bounds
 from msvm_select.settings import settings_from
-from msvm_select.show.answers.bound import COLUMNS, conclusion, sheet, terms_of
+from msvm_select.show.answers.bound import LOOKS, conclusion, sheet, terms_of
 from msvm_select.train.along_C import train_cell
 from tests.conftest import DATA
 
@@ -186,11 +186,13 @@ def test_formats_hold_the_same_rows() -> None:
     found = run(*line, "--format", "csv")
     assert found.exit_code == 0
     table = rows(found.stdout)
-    assert tuple(table[0]) == COLUMNS
+    assert tuple(table[0]) == tuple(look.name for look in LOOKS)
     document = json.loads(run(*line, "--format", "json").stdout)
     assert document["schema_version"] == 1
     assert document["cell"]["loss"] == document["settings"]["loss"] == "l2"
     assert [row["term"] for row in document["rows"]] == [row["term"] for row in table]
+    order = "group term value formula source note applies"
+    assert " ".join(document["rows"][0]) == order  # as ever
     for one, other in zip(document["rows"], table, strict=True):
         if isinstance(one["value"], float):
             assert float(other["value"]) == one["value"]

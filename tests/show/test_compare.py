@@ -16,7 +16,7 @@ from msvm_select.cli import cli
 from msvm_select.cli.compare import with_the_truth
 from msvm_select.names import CRITERIA
 from msvm_select.results import Results, rank
-from msvm_select.results.compare import COLUMNS, Comparison
+from msvm_select.results.compare import CHOICE, Comparison
 from msvm_select.row import Row
 from msvm_select.settings import settings_from
 from msvm_select.show.answers.compare import sheet
@@ -164,7 +164,7 @@ def test_the_command_compares_all_on_iris() -> None:
     whole = json.loads(run(DATA / "iris.csv", *GRID, "--format", "json").stdout)
     rows = {row["criterion"]: row for row in whole["rows"]}
     assert whole["schema_version"] == 1
-    assert tuple(whole["rows"][0]) == COLUMNS
+    assert tuple(whole["rows"][0]) == CHOICE
     assert rows["loo"]["regret"] == 0.0
     assert rows["loo"]["loo_rate"] == whole["least_loo_rate"]
     shares = sum(row["share"] for row in whole["rows"])

@@ -11,7 +11,7 @@ from msvm_select.row import CELL, Row
 from msvm_select.show.sheet import Look, Sheet
 
 LEFT = ("kernel", "loss", "moved", "status_before", "status")
-COLUMNS = tuple(
+LOOKS = tuple(
     Look(name, left=name in LEFT, digits=6 if name in CELL else 4)
     for name in (
         *(*CELL, "loss", "moved", "rank_before", "rank", "before", "after", "change"),
@@ -27,7 +27,7 @@ def sheet(against: Against, top: int | None = None) -> Sheet:
     more = f"{left} more moved; --top or another format shows them"
     told = closing(against).splitlines()
     return Sheet(
-        columns=COLUMNS,
+        columns=LOOKS,
         rows=rows,
         facts={
             "by": against.after.rank_by,
@@ -67,7 +67,7 @@ def closing(against: Against) -> str:
 
 def _shown(rows: list[dict[str, Plain]]) -> list[str]:
     """The columns in which there is something; the status where one is in trouble."""
-    names = [look.name for look in COLUMNS]
+    names = [look.name for look in LOOKS]
     if not rows:
         return names
     names = [name for name in names if any(row[name] is not None for row in rows)]

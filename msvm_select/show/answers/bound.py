@@ -23,8 +23,9 @@ from msvm_select.show.answers.loo import facts_of
 from msvm_select.show.sheet import Look, Sheet, shown
 from msvm_select.solution import Solution
 
-COLUMNS = ("group", "term", "value", "applies", "note", "formula", "source")
-WIDTH = 88
+SHOWN = ("group", "term", "value", "applies", "note")
+LOOKS = tuple(Look(name, left=True, digits=6) for name in (*SHOWN, "formula", "source"))
+BREADTH = 88
 TRUTH = "exact leave-one-out"
 MACHINE = "the machine"
 SOURCES = (
@@ -39,16 +40,16 @@ def sheet(report: BoundsReport, explain: bool = False) -> Sheet:
     terms = terms_of(report)
     point = _point(report)
     return Sheet(
-        columns=[Look(name, left=True, digits=6) for name in COLUMNS],
+        columns=LOOKS,
         rows=[vars(term) for term in terms],
         facts={**facts_of(report), "cell": point},
         blocks={"sources": SOURCES, "warning": report.warning},
-        shown=COLUMNS[:5],
+        shown=SHOWN,
         listed=(),
         above=[
             _cell(point),
             *_body(terms, explain),
-            *(["", *wrap(SOURCES, WIDTH)] if explain else []),
+            *(["", *wrap(SOURCES, BREADTH)] if explain else []),
             *(line for warning in report.warnings for line in ("", warning)),
         ],
         told=[conclusion(report), *report.warnings],
@@ -104,14 +105,14 @@ def _body(terms: Sequence[Term], explain: bool) -> Iterator[str]:
         applies = {None: "", True: "applies", False: "does not apply"}[term.applies]
         line = f"  {term.term:<{names}}  {shown(term.value, 6):>{values}}  {applies}"
         said = f"{line}{': ' if applies and term.note else ''}{term.note}"
-        if len(said) <= WIDTH:
+        if len(said) <= BREADTH:
             yield said.rstrip()
         else:
             yield line.rstrip()
-            yield from (f"      {part}" for part in wrap(term.note, WIDTH - 6))
+            yield from (f"      {part}" for part in wrap(term.note, BREADTH - 6))
         if explain:
             source = f"{term.formula}  [{term.source}]"
-            yield from (f"      {part}" for part in wrap(source, WIDTH - 6))
+            yield from (f"      {part}" for part in wrap(source, BREADTH - 6))
 
 
 def left_out_terms(left_out: LeftOut, predicted: Floats | None) -> list[Term]:

@@ -19,7 +19,7 @@ def _exactly(value: Plain) -> str:
     return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 
-COLUMNS = tuple(
+LOOKS = tuple(
     Look(field.name, HEADINGS.get(field.name, ""), field.name == "name", text=_exactly)
     for field in fields(ColumnSummary)
 )
@@ -33,12 +33,12 @@ def sheet(found: Description) -> Sheet:
     rest = len(found.columns) - MOST
     classes = [f"{in_a_line(name)} {m}" for name, m in found.classes.items()]
     return Sheet(
-        columns=COLUMNS,
+        columns=LOOKS,
         rows=whole["columns"],
         rows_as="columns",
         facts={"usable": True, "problems": []} | {n: whole[n] for n in names[:at]},
         blocks={name: whole[name] for name in names[at + 1 :]},
-        shown=[look.name for look in COLUMNS],
+        shown=[look.name for look in LOOKS],
         listed=whole["columns"][:MOST],
         above=[
             f"{found.name}: {found.rows} rows, {counted(found.features, 'feature')}, "

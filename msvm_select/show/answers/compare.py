@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from msvm_select.records import Plain
-from msvm_select.results.compare import COLUMNS, Comparison
+from msvm_select.results.compare import CHOICE, Comparison
 from msvm_select.row import CELL
 from msvm_select.show.sheet import Look, Sheet, shown
 
@@ -23,7 +23,7 @@ def sheet(comparison: Comparison) -> Sheet:
     cell = ["kernel", *given] if several else given
     told = [closing(comparison)]
     return Sheet(
-        columns=[_look(name) for name in COLUMNS],
+        columns=[_look(name) for name in CHOICE],
         rows=rows,
         facts={
             "data": dict(results.data),

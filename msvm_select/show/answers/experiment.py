@@ -14,10 +14,6 @@ from msvm_select.records import Plain
 from msvm_select.results.identity import versions
 from msvm_select.show.sheet import Look, Sheet, aligned
 
-COLUMNS = (
-    *("seed", "C", "guaranteed_risk", "guaranteed_risk_gamma", "vacuous"),
-    *("margin_risk", "confidence", "train_error", "risk", "selected"),
-)
 REFERENCE_C = 3e-3
 PAPER = {"bayes": 0.0527, "best_linear": 0.0585, "selected": 0.0630}
 RECORDED = {
@@ -47,9 +43,10 @@ def sheet(experiment: Experiment) -> Sheet:
     sets = experiment.sets
     curve = [_curve(sets[0]), ""] if len(sets) == 1 else []
     closing = _closing(experiment, lines)
+    rows = [_row(one, step) for one in sets for step in one.steps]
     return Sheet(
-        columns=[Look(name) for name in COLUMNS],
-        rows=[_row(one, step) for one in sets for step in one.steps],
+        columns=[Look(name) for name in rows[0]],
+        rows=rows,
         facts={
             "experiment": {
                 "name": "three-gaussians",
@@ -60,7 +57,7 @@ def sheet(experiment: Experiment) -> Sheet:
             "versions": versions(),
             "classifiers": [asdict(line) for line in lines],
         },
-        shown=COLUMNS,
+        shown=list(rows[0]),
         listed=(),
         above=[_risks(lines), "", *curve, _choices(sets), "", *closing],
     )

@@ -26,7 +26,7 @@ def sheet(report: MarginsReport) -> Sheet:
         f"Warning: the training did not converge: {full.reason}."
     ]  # fmt: skip
     return Sheet(
-        columns=COLUMNS,
+        columns=LOOKS,
         rows=_rows(report),
         facts=facts_of(report),
         blocks={
@@ -37,7 +37,7 @@ def sheet(report: MarginsReport) -> Sheet:
                 **certificate(report),
             }
         },
-        shown=[look.name for look in COLUMNS if not look.name.startswith("margin")],
+        shown=[look.name for look in LOOKS if not look.name.startswith("margin")],
         below=[
             "",
             "gamma_kl = (1 + delta_kl) / ||w_k - w_l||; below 0 where a sample lies "
@@ -64,7 +64,7 @@ def _closest(value: Plain) -> str:
     return ", ".join(names[:FEW]) + more
 
 
-COLUMNS = (
+LOOKS = (
     Look("class_k", "k", left=True),
     Look("class_l", "l", left=True),
     Look("gamma", "gamma_kl", text=_number),

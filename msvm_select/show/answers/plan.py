@@ -7,11 +7,11 @@ from textwrap import wrap
 from typing import Any
 
 from msvm_select.phrases import counted, sized
-from msvm_select.show.sheet import Look, Sheet
+from msvm_select.show.sheet import WIDTH, Look, Sheet
 from msvm_select.sweep.durations import between
 from msvm_select.sweep.plan import Plan
 
-INDENT, WIDTH = 10, 80
+INDENT = 10
 
 
 def sheet(plan: Plan) -> Sheet:

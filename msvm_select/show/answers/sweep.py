@@ -10,11 +10,10 @@ from msvm_select.results.choosing import choice_document
 from msvm_select.results.ranking import SCORES, Results, is_filled, ranking_column
 from msvm_select.results.risk import risk_notes
 from msvm_select.row import CELL, PARAMETERS, Row
-from msvm_select.show.sheet import Look, Sheet, shown
+from msvm_select.show.sheet import WIDTH, Look, Sheet, shown
 
 MEASURES = ("train_errors", "n_sv", "gap", "n_bounded", "b_unique", "seconds")
 LEFT = ("kernel", "status", "status_reason")
-WIDTH = 80  # of a table that is not for a terminal
 
 
 def sheet(results: Results, top: int | None = None) -> Sheet:

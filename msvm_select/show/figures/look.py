@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 Size = tuple[float, float]  # inches
 Draw = Callable[[Size | None], "Figure"]
-FORMATS = (".png", ".svg", ".pdf")
+PICTURES = (".png", ".svg", ".pdf")
 DOTS = 150  # an inch
 # Leaves out what a file would say of the day that it was written.
 UNDATED: dict[str, dict[str, Any]] = {
@@ -75,9 +75,9 @@ class Picture:
 
 def check_figure(path: str | Path) -> None:
     """Refuse, before any work, an unknown format or a missing matplotlib."""
-    if Path(path).suffix.lower() not in FORMATS:
+    if Path(path).suffix.lower() not in PICTURES:
         raise SettingsError(
-            f"{path}: a figure's name ends in one of {listed(FORMATS)}."
+            f"{path}: a figure's name ends in one of {listed(PICTURES)}."
         )
     if find_spec("matplotlib") is None:
         raise MsvmError(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -201,3 +201,26 @@ class Solution:
     def train_errors(self) -> int:
         """Training samples that are wrong; an exact tie counts as an error."""
         return int((self.margins <= TIE).sum())
+
+
+class Trains(Protocol):
+    """As much of a solver as ``onward`` needs."""
+
+    gap: float
+
+    def solve(self, dual: Dual, start: Solution | None = None) -> Solution:
+        """The optimum of ``dual``, begun at ``start`` if there is one."""
+
+
+def onward(
+    solver: Trains, dual: Dual, last: Solution | None, certain: bool = True
+) -> Solution:
+    """The machine at the next C, trained from the last one, if there is one.
+
+    It is the last one itself where no larger C can change it. If K is indefinite that
+    is not ``certain``, and it is trained.
+    """
+    if last is None:
+        return solver.solve(dual)
+    same = last.at(dual, solver.gap) if certain else None
+    return same or solver.solve(dual, start=last.start_of(dual))

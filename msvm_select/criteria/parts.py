@@ -14,7 +14,7 @@ import numpy as np
 from msvm_select.criteria.base import Cell
 from msvm_select.criteria.splits import Split
 from msvm_select.records import TIE, Floats, Gram, Ints, Scaling
-from msvm_select.solution import Solution
+from msvm_select.solution import Solution, onward
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,12 +48,8 @@ class Part:
         if self.Q == 1:  # nothing to train: everything is of that class
             return self
         dual = cell.dual(self.gram, self.y, self.Q, cell.solution.dual.weight)
-        last, solver = self.machine, cell.solver
-        if last is None:
-            return replace(self, machine=solver.solve(dual))
-        same = last.at(dual, solver.gap)
-        start = last.start_of(dual)
-        return replace(self, machine=same or solver.solve(dual, start=start))
+        machine = onward(cell.solver, dual, self.machine, certain=cell.mercer)
+        return replace(self, machine=machine)
 
     @property
     def errors(self) -> int:

@@ -15,11 +15,10 @@ from msvm_select.criteria.base import Cell
 from msvm_select.errors import KernelError, MsvmError, SettingsError, SolverError
 from msvm_select.kernels.base import Kernel
 from msvm_select.names import MACHINES
-from msvm_select.records import Dataset, Dual
+from msvm_select.records import Dataset
 from msvm_select.row import Row
 from msvm_select.settings import PARAMETERS, Settings
-from msvm_select.solution import Solution
-from msvm_select.solvers.base import Solver
+from msvm_select.solution import Solution, onward
 from msvm_select.train import events
 from msvm_select.train.events import GramTested, Progress, silent
 from msvm_select.train.prepare import Prepared, make_solver, prepared, refusal, tested
@@ -92,7 +91,7 @@ def along_C(
         progress(events.CellStarted(kernel, C))
         dual = machine.dual(gram, data.y, data.Q, C)
         try:
-            solution = _solved(solver, dual, last, certain=not test.indefinite)
+            solution = onward(solver, dual, last, certain=not test.indefinite)
         except SolverError as error:
             yield Failed(kernel, C, error, str(error))
             continue
@@ -103,16 +102,6 @@ def along_C(
             jobs, tell, settings.constants, machine.dual, not test.indefinite,
         )  # fmt: skip
         yield Trained(kernel, C, cell, test)
-
-
-def _solved(
-    solver: Solver, dual: Dual, last: Solution | None, certain: bool
-) -> Solution:
-    """Trained, or the last solution itself where no larger C can change it."""
-    if last is None:
-        return solver.solve(dual)
-    same = last.at(dual, solver.gap) if certain else None
-    return same or solver.solve(dual, start=last.start_of(dual))
 
 
 def one_setting(

@@ -158,3 +158,14 @@ def test_who_trains_elsewhere_hears_the_same(data: Dataset) -> None:
         for pair in zip(*alone, strict=True)
         for cell in pair
     ]
+
+
+def test_nothing_is_copied_where_the_gram_matrix_is_indefinite(
+    data: Dataset, asked: list[tuple[Dual, Solution | None]]
+) -> None:
+    """Neither a cell nor a fold of it: one and three trainings at each of three C."""
+    grid = {"kernel": "sigmoid", "gamma": 0.1, "coef0": 0, "C": "1e3,1e4,1e5"}
+    values = {**grid, "criteria": "cv:3", "allow_indefinite": True}
+    rows = list(iterate(data, settings(**values)))
+    assert [row.n_bounded for row in rows] == [0, 0, 0]
+    assert len(asked) == 3 * (1 + 3)

@@ -10,20 +10,17 @@ from msvm_select import files
 from msvm_select.cli.interrupts import patiently
 from msvm_select.cli.talk import Talk
 from msvm_select.errors import MsvmError, SettingsError
-from msvm_select.show.page import chosen
+from msvm_select.model import examined
+from msvm_select.show.charts import confusion as matrix
 from msvm_select.show.page import command as html_line
 from msvm_select.show.page import page as html
 
 if TYPE_CHECKING:
     from msvm_select.cli.sweep import Outcome
-    from msvm_select.model.examined import LeftOutReport
     from msvm_select.records import Dataset
     from msvm_select.results import Results
-    from msvm_select.row import Row
     from msvm_select.settings import Settings
-    from msvm_select.sweep.kept import KeptCell
-
-Judged = tuple["LeftOutReport | None", str]
+    from msvm_select.show.charts.confusion import Confusion
 
 UNFINISHED = "the sweep was interrupted before its end."
 CUT_SHORT = "judging the samples one by one was interrupted."
@@ -50,13 +47,13 @@ class AskedPage:
         if self.path is None or outcome.results is None:
             return
 
-        judged, why = _judged(samples, settings, outcome, talk)
+        confusion, why = _confusion(samples, settings, outcome, talk)
         page = html.Report(
             results=outcome.results,
             command=html_line.command_line(
                 self.data, self.reading, settings, self.path
             ),
-            judged=judged,
+            confusion=confusion,
             why_not=why,
             source="standard input" if self.data == "-" else self.data,
             digest=html_line.file_digest(self.data),
@@ -83,30 +80,24 @@ def write_page_of_rows(path: str | None, results: Results, talk: Talk) -> None:
     """The page of rows that were read back: nobody can be judged without the data."""
     if path is None:
         return
-
     files.write_whole(path, html.render(html.Report(results, why_not=NO_SAMPLES)))
     talk.say(f"Written: {path}")
 
 
-def _judged(
+def _confusion(
     samples: Dataset, settings: Settings, outcome: Outcome, talk: Talk
-) -> Judged:
-    """The leave-one-out of the chosen cell, or why there is none."""
+) -> tuple[Confusion | None, str]:
+    """The confusion matrix of the chosen cell, or why there is none."""
     row = outcome.results.chosen if outcome.results else None
     if row is None or outcome.interrupted:
         return None, UNFINISHED
     kept = outcome.kept.of(row)
     if row.loo_errors is None:  # and nobody has seen yet how long it takes
         talk.say("Judging each sample without itself, in the chosen cell ...")
-    return _judged_row(samples, settings, row, kept)
-
-
-def _judged_row(
-    samples: Dataset, settings: Settings, row: Row, kept: KeptCell | None
-) -> Judged:
     try:
-        return patiently(chosen.judged, samples, settings, row, kept), ""
+        found = patiently(examined.judged, samples, settings, row, kept)
     except MsvmError as error:
         return None, str(error)
     except KeyboardInterrupt:
         return None, CUT_SHORT
+    return matrix.confusion_of(samples.classes, found.left_out), ""

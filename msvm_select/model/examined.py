@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, fields
 from functools import cached_property
 from typing import Any
 
@@ -19,10 +19,13 @@ from msvm_select.criteria.vc import VcTerms, vc
 from msvm_select.errors import SolverError
 from msvm_select.geometry.margins import PairMargin, pair_margins
 from msvm_select.left_out import LeftOut
+from msvm_select.names import KERNELS
 from msvm_select.records import Dataset, Floats, Plain
-from msvm_select.settings import Settings
+from msvm_select.row import Row
+from msvm_select.settings import PARAMETERS, Settings, settings_from
 from msvm_select.solution import Solution
-from msvm_select.train.along_C import Trained
+from msvm_select.sweep.kept import KeptCell
+from msvm_select.train.along_C import Trained, train_cell
 
 UNUSED = ("criteria", "rank_by", "seed", "warm_start")  # settings of sweeps only
 
@@ -112,6 +115,22 @@ def leave_one_out(
     _check(trained.cell)
     left_out = every_margin_of(trained.cell, known)
     return LeftOutReport(trained, settings, left_out)
+
+
+def judged(
+    data: Dataset, settings: Settings, row: Row, kept: KeptCell | None = None
+) -> LeftOutReport:
+    """The exact leave-one-out of the cell of ``row``, as the sweep trained it.
+
+    It is trained again only where the sweep has not ``kept`` it.
+    """
+    used = {field.name for field in fields(KERNELS[row.kernel])}
+    values = {**asdict(settings), **dict.fromkeys(PARAMETERS)}
+    values |= {name: getattr(row, name) for name in PARAMETERS if name in used}
+    only = settings_from({**values, "kernel": row.kernel, "C": row.C})
+    if kept is None:
+        return leave_one_out(train_cell(data, only), only)
+    return leave_one_out(kept.again(data, only), only, kept.left_out)
 
 
 def bounds(trained: Trained, settings: Settings) -> BoundsReport:

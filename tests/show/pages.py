@@ -8,11 +8,12 @@ from functools import cache
 import numpy as np
 
 from msvm_select import run_sweep
+from msvm_select.model.examined import judged
 from msvm_select.records import Dataset
 from msvm_select.results import Results, rank
 from msvm_select.row import Row
 from msvm_select.settings import settings_from
-from msvm_select.show.page.chosen import judged
+from msvm_select.show.charts.confusion import confusion_of
 from msvm_select.show.page.command import command_line
 from msvm_select.show.page.page import Report
 from tests.conftest import PROBLEMS
@@ -39,10 +40,11 @@ def report(classes: tuple[str, ...] = ("left", "right", "top")) -> Report:
     data, settings = samples(classes), settings_from(SETTINGS)
     results = run_sweep(data, settings)
     assert results.best is not None
+    left_out = judged(data, settings, results.best).left_out
     return Report(
         results=results,
         command=command_line("some data.csv", {}, settings, "out.html"),
-        judged=judged(data, settings, results.best),
+        confusion=confusion_of(classes, left_out),
         source="some data.csv",
         digest="0" * 64,
         notes=("a note",),

@@ -19,16 +19,15 @@ from click.testing import CliRunner
 
 from msvm_select import run_sweep
 from msvm_select.cli import cli
+from msvm_select.model.examined import judged
 from msvm_select.names import SOLVERS
 from msvm_select.results import Results, rank
 from msvm_select.results.choosing import Choice
 from msvm_select.row import Row
 from msvm_select.settings import settings_from
 from msvm_select.settings.grids import parse_grid
-from msvm_select.show.charts.confusion import confusion_of
 from msvm_select.show.charts.curves import by_setting
 from msvm_select.show.charts.scale import SHADES, Scale, colour, ink_on, luminance
-from msvm_select.show.page.chosen import judged
 from msvm_select.show.page.command import command_line, file_digest, grid_text
 from msvm_select.show.page.heat import Painting
 from msvm_select.show.page.markup import EMPTY, el, script_data
@@ -156,14 +155,14 @@ def test_the_answer_is_one_sentence_with_its_error() -> None:
 
 def test_the_confusion_matrix_counts_every_sample(page: Page) -> None:
     """Its rows are those of the leave-one-out of the chosen cell."""
-    counts = report().judged
-    assert counts is not None
-    matrix = confusion_of(counts.data.classes, counts.left_out).counts
+    chart = report().confusion
+    assert chart is not None
+    matrix = chart.counts
     totals = matrix.sum(axis=1)
     wrong = totals - matrix[:, :-1].diagonal()
     shares = [f"{a} of {b}" for a, b in zip(wrong, totals, strict=True)]
     assert [share for share in page.texts["td"] if " of " in share][:3] == shares
-    assert counts.left_out.errors == report().results.rows[0].loo_errors
+    assert chart.errors == report().results.rows[0].loo_errors
 
 
 def test_names_are_text_and_no_markup() -> None:
@@ -246,7 +245,7 @@ def test_a_sweep_without_an_answer_has_a_page() -> None:
 
 def test_an_interrupted_sweep_says_so() -> None:
     """How many cells of how many, and why there is no confusion matrix."""
-    part = replace(report(), cells=99, judged=None, why_not="it was cut short.")
+    part = replace(report(), cells=99, confusion=None, why_not="it was cut short.")
     told = " ".join(Page(render(part)).texts["p"])
     assert "12 of 99 cells are done" in told
     assert "No confusion matrix: it was cut short." in told
@@ -274,9 +273,9 @@ def test_a_painting_marks_the_best_by_its_own_score() -> None:
         assert first is not None
         least = min(getattr(row, column) for row in results.rows)
         assert getattr(results.rows[first], column) == least
-    painting = Painting(results, "radius_margin")
-    for row in results.rows:
-        shaded = painting.style(row).startswith("s")
+    styles = Painting(results, "radius_margin").data()["styles"]
+    for row, style in zip(results.rows, styles, strict=True):
+        shaded = style.startswith("s")
         assert shaded == bool(row.radius_margin_applicable)
 
 

@@ -237,9 +237,9 @@ def test_another_score_repaints_the_maps(opened: Opener) -> None:
     cell = tab.locator(".cell[data-chosen]")
     for score in ("loo_rate", "sv_rate"):
         tab.select_option("#score", score)
-        painting = Painting(results, score)
-        assert cell.text_content() == painting.text(results.rows[0])
-        assert painting.style(results.rows[0]) in (cell.get_attribute("class") or "")
+        painting = Painting(results, score).data()
+        assert cell.text_content() == painting["texts"][0]
+        assert painting["styles"][0] in (cell.get_attribute("class") or "")
     assert "support vectors" in tab.inner_text("#legend")
     tab.select_option("#score", "radius_margin")
     assert tab.locator(".cell.inapplicable").count() > 0

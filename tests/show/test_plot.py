@@ -190,7 +190,7 @@ def test_text_picture_and_page_shade_alike(worst: int, is_log: bool) -> None:
         painted = colour_of(chart, cell)
         assert level is not None
         assert painted is not None
-        assert painting.style(cell.row) == f"s{level}"
+        assert painting.style(cell) == f"s{level}"
         assert rules[f"s{level}"] == painted[0]
         text_level = chart.level(cell, len(ASCII_SHADES))
         assert f"{ASCII_SHADES[text_level or 0]}{2.0 * cell.row.loo_errors:.1f}" in (

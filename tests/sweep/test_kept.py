@@ -12,10 +12,10 @@ from click.testing import CliRunner
 
 from msvm_select.cli import cli
 from msvm_select.left_out import LeftOut
+from msvm_select.model.examined import judged
 from msvm_select.names import SOLVERS
 from msvm_select.records import Dataset, Dual
 from msvm_select.settings import settings_from
-from msvm_select.show.page.chosen import judged
 from msvm_select.solution import Solution
 from msvm_select.solvers.exact import Exact
 from msvm_select.sweep import gather, iterate

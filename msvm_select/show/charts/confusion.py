@@ -26,6 +26,11 @@ class Confusion:
         return (*self.classes, *undecided)
 
     @property
+    def errors(self) -> int:
+        """How many samples are not predicted as their own class."""
+        return int(self.counts.sum() - self.counts.diagonal().sum())
+
+    @property
     def lines(self) -> list[tuple[str, list[int]]]:
         """Each true class with its counts, in the columns of ``predicted``."""
         shown = self.counts[:, : len(self.predicted)].tolist()

@@ -52,25 +52,24 @@ class Painting:
     @cached_property
     def places(self) -> dict[Row, int]:
         """Where a row stands in the results, whatever rank another score gives it."""
-        return {_unranked(row): i for i, row in enumerate(self.results.rows)}
+        return {replace(row, rank=None): i for i, row in enumerate(self.results.rows)}
 
     def place(self, row: Row | None) -> int | None:
         """Where a row of the map stands in the results."""
-        return None if row is None else self.places.get(_unranked(row))
+        return None if row is None else self.places.get(replace(row, rank=None))
 
-    @cached_property
-    def cells(self) -> dict[int, HeatCell]:
-        """The cells by the place of their rows."""
-        found = ((self.place(cell.row), cell) for cell in self.chart.cells)
-        return {place: cell for place, cell in found if place is not None}
-
-    def style(self, row: Row) -> str:
+    def style(self, cell: HeatCell) -> str:
         """The shade of a value that counts, and its state where there is a mark."""
-        return self._style(self.cells[self.places[_unranked(row)]])
+        level = self.chart.level(cell)
+        if level is None:
+            return cell.state
+        return f"s{level} {cell.state}" if cell.state in MARKS else f"s{level}"
 
-    def text(self, row: Row) -> str:
+    def text(self, cell: HeatCell) -> str:
         """The value in few characters, with the mark of its state."""
-        return self._text(self.cells[self.places[_unranked(row)]])
+        if cell.value is None or cell.state in ("none", "failed"):
+            return MARKS["failed" if cell.state == "failed" else "none"]
+        return MARKS.get(cell.state, "{}").format(self._shown(float(cell.value)))
 
     def ends(self) -> tuple[str, str]:
         """The texts at the bright and at the dark end of the scale."""
@@ -85,25 +84,15 @@ class Painting:
 
     def data(self) -> dict[str, Any]:
         """All of it, for the page's script."""
-        cells = [self.cells.get(i) for i in range(len(self.results.rows))]
+        cells = {self.place(cell.row): cell for cell in self.chart.cells}
+        known = [cells.get(i) for i in range(len(self.results.rows))]
         return {
             "legend": self.legend(),
             "ends": self.ends(),
-            "styles": [self._style(cell) if cell else "" for cell in cells],
-            "texts": [self._text(cell) if cell else "" for cell in cells],
+            "styles": [self.style(cell) if cell else "" for cell in known],
+            "texts": [self.text(cell) if cell else "" for cell in known],
             "first": self.place(self.chart.best),
         }
-
-    def _style(self, cell: HeatCell) -> str:
-        level = self.chart.level(cell)
-        if level is None:
-            return cell.state
-        return f"s{level}" if cell.state == "ok" else f"s{level} {cell.state}"
-
-    def _text(self, cell: HeatCell) -> str:
-        if cell.value is None or cell.state in ("none", "failed"):
-            return MARKS["failed" if cell.state == "failed" else "none"]
-        return MARKS.get(cell.state, "{}").format(self._shown(float(cell.value)))
 
     def _shown(self, value: float) -> str:
         """A value in as many characters as a cell has room for."""
@@ -151,10 +140,6 @@ def marks(paintings: Iterable[Painting]) -> Html | None:
         for state in told
     )
     return el("ul", *parts, class_="marks")
-
-
-def _unranked(row: Row) -> Row:
-    return replace(row, rank=None)
 
 
 def _figure(painting: Painting, panel: HeatPanel, chosen: int | None) -> Html:
@@ -216,8 +201,8 @@ def _cell(
     return el(
         "g",
         el("rect", x=x + 1, y=y + 1, width=WIDE - 2, height=HIGH - 2),
-        el("text", painting.text(cell.row), x=x + WIDE / 2, y=y + HIGH / 2 + 4),
-        class_=f"cell {painting.style(cell.row)}",
+        el("text", painting.text(cell), x=x + WIDE / 2, y=y + HIGH / 2 + 4),
+        class_=f"cell {painting.style(cell)}",
         role="gridcell",
         tabindex=-1,
         data_row=at,

@@ -10,11 +10,10 @@ from functools import cached_property
 from importlib.resources import files
 from string import Template
 
-from msvm_select.model.examined import LeftOutReport
 from msvm_select.results.labels import label_of
 from msvm_select.results.ranking import Results
 from msvm_select.row import Row
-from msvm_select.show.charts.confusion import confusion_of
+from msvm_select.show.charts.confusion import Confusion
 from msvm_select.show.charts.curves import by_setting
 from msvm_select.show.page import heat, tables, words
 from msvm_select.show.page.curves import curves
@@ -37,14 +36,14 @@ ON_THE_CURVES = (
 class Report:
     """All that the page tells.
 
-    ``judged`` is the best cell's leave-one-out, or ``why_not`` says why there is none;
+    ``confusion`` is the chosen cell's, or ``why_not`` says why there is none;
     ``command`` makes the page again; ``cells`` is the size of the whole grid, of which
     an interrupted sweep has done a part; ``source`` tells where the data are.
     """
 
     results: Results
     command: str = ""
-    judged: LeftOutReport | None = None
+    confusion: Confusion | None = None
     why_not: str = ""
     source: str | None = None
     digest: str | None = None
@@ -116,21 +115,20 @@ def _answer(report: Report) -> Html:
     warnings = el("ul", *(el("li", note) for note in notes), class_="notes")
     parts = [
         _interruption(report),
-        words.answer(results, chosen, report.judged),
+        words.answer(results, chosen, report.confusion),
         warnings if notes else None,
     ]
     if chosen is None:
         return joined(parts)
-    judged = report.judged
     matrix = (
         el("p", f"No confusion matrix: {report.why_not}", class_="why")
-        if judged is None
-        else tables.confusion(confusion_of(judged.data.classes, judged.left_out))
+        if report.confusion is None
+        else tables.confusion(report.confusion)
     )
     left = el("div", el("h3", "Which classes are confused"), matrix)
     facts = tables.facts(words.diagnostics(chosen))
     right = el("div", el("h3", "Training diagnostics"), facts)
-    exact = report.judged is not None or chosen.loo_errors is not None
+    exact = report.confusion is not None or chosen.loo_errors is not None
     reading = el("p", words.caveat(results), class_="aside") if exact else None
     return joined([*parts, el("div", left, right, class_="beside"), reading])
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 import re
 
-from msvm_select.model.examined import LeftOutReport
 from msvm_select.phrases import counted
 from msvm_select.results.edges import edge_notes
 from msvm_select.results.labels import label_of
 from msvm_select.results.ranking import Results, ranking_column
 from msvm_select.results.risk import risk_notes
 from msvm_select.row import CELL, Row
+from msvm_select.show.charts.confusion import Confusion
 from msvm_select.show.charts.heat import described_row
 from msvm_select.show.page.markup import Html, el, joined
 
@@ -57,7 +57,7 @@ def named(results: Results, row: Row, C: bool = True) -> str:
     return described_row(row, bool(results.settings.get("sigma")), C)
 
 
-def answer(results: Results, chosen: Row | None, judged: LeftOutReport | None) -> Html:
+def answer(results: Results, chosen: Row | None, confusion: Confusion | None) -> Html:
     """Which cell, and how often it is wrong about samples that it has not seen."""
     count = len(results.rows)
     tried = f"Of {count} cells" if count > 1 else "Of the only cell"
@@ -66,7 +66,7 @@ def answer(results: Results, chosen: Row | None, judged: LeftOutReport | None) -
         return el("p", none, class_="answer")
     cell = el("strong", named(results, chosen))
     standing = f" is {_standing(results, chosen)}. "
-    sentence = joined([f"{tried}, ", cell, standing, _left_out(chosen, judged)])
+    sentence = joined([f"{tried}, ", cell, standing, _left_out(chosen, confusion)])
     return el("p", sentence, class_="answer")
 
 
@@ -159,8 +159,8 @@ def _score(row: Row, column: str) -> str:
     return f" ({label.text}: {value}{unit})"
 
 
-def _left_out(row: Row, judged: LeftOutReport | None) -> str:
-    errors = row.loo_errors if judged is None else judged.left_out.errors
+def _left_out(row: Row, confusion: Confusion | None) -> str:
+    errors = row.loo_errors if confusion is None else confusion.errors
     if errors is None:
         return "Its leave-one-out error rate was not computed."
     m = row.n_samples

@@ -9,7 +9,7 @@ from pathlib import Path
 PACKAGE = Path(__file__).parent.parent / "msvm_select"
 PLUG_INS = ("kernels", "machines", "solvers", "criteria")
 BELOW = (
-    *("errors", "phrases", "names", "files", "memory", "lapack", "handover", "row"),
+    *("errors", "phrases", "names", "files", "memory", "lapack", "handover", "columns"),
     "records",
     *("left_out", "flow", "bias", "solution", "geometry"),
 )
@@ -56,8 +56,6 @@ LATE = {
     ("model/model.py", "msvm_select.model.file"),
     # settings load no engine
     ("settings/settings.py", "msvm_select.criteria.base"),
-    ("settings/settings.py", "msvm_select.results.choosing"),
-    ("settings/settings.py", "msvm_select.results.gates"),
 }
 
 

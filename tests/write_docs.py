@@ -4,7 +4,8 @@ In a ``console`` block a line that begins with ``$ `` is a command, and what fol
 is what it printed, stdout and stderr, at 80 columns. A page's commands run in order, in
 a folder of its own that has ``data/`` and ``configs/``. What was printed is written
 into the page where it differs by more than rounding and time. ``docs/commands.md`` is
-written whole, from the helps, and the pictures are drawn again. With names of pages
+written whole, from the helps, the tables of ``docs/columns.md`` from ``columns.py``,
+and the pictures are drawn again. With names of pages
 (``README commands``) only those are renewed.
 """
 
@@ -25,9 +26,11 @@ import click
 from click.testing import CliRunner
 
 from msvm_select.cli import cli
+from msvm_select.columns import COLUMNS, EXTRA, column_of
 
 HOUSE = Path(__file__).parent.parent
 COMMANDS = HOUSE / "docs" / "commands.md"
+OF_COLUMNS = HOUSE / "docs" / "columns.md"
 CONSOLE = re.compile(r"(?<=^```console\n).*?(?=^```$)", re.DOTALL | re.MULTILINE)
 # How long things take is never told twice alike, nor what is only rounding.
 SLOW = re.compile(r"^(Compiling .*|\d+ of \d+ cells\b.*)\n", flags=re.MULTILINE)
@@ -135,6 +138,22 @@ def _help(*path: str) -> str:
     return f"## {title}\n\n```text\n{text}```\n"
 
 
+def with_columns(page: str) -> str:
+    """docs/columns.md with its tables as ``columns.py`` has them."""
+    tables = iter((COLUMNS, EXTRA))
+    table = re.compile(r"^\| column \|(?:.*\n)(?:\|.*\n)*", re.MULTILINE)
+    return table.sub(lambda _: _table_of(next(tables)), page)
+
+
+def _table_of(names: Sequence[str]) -> str:
+    kinds = {int: "whole", float: "number", str: "text", bool: "yes or no"}
+    lines = ["| column | type | meaning | empty |", "|---|---|---|---|"]
+    for column in map(column_of, names):
+        told = (f"`{column.name}`", kinds[column.kind], column.meaning, column.empty)
+        lines.append(f"| {' | '.join(told)} |")
+    return "\n".join(lines) + "\n"
+
+
 def draw(folder: Path) -> None:
     """The pictures of the pages, as ``plot`` draws them."""
     for name, sweep in PICTURES.items():
@@ -150,7 +169,8 @@ def main(names: Sequence[str]) -> None:
             before = page.read_text(encoding="utf-8")
             with TemporaryDirectory() as folder, chdir(folder):
                 furnish(Path(folder))
-                _write(page, before, renewed(before))
+                now = renewed(before)
+                _write(page, before, with_columns(now) if page == OF_COLUMNS else now)
     if not names or COMMANDS.stem in names:
         before = COMMANDS.read_text(encoding="utf-8") if COMMANDS.exists() else ""
         _write(COMMANDS, before, helps())

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
-from msvm_select.cli.chosen import chosen_settings, setting_layers
+from msvm_select.cli.chosen import chosen_settings, chosen_values, setting_layers
 from msvm_select.cli.interrupts import patiently
 from msvm_select.errors import SettingsError
 from msvm_select.model import from_results
@@ -32,12 +32,13 @@ class Asked:
 
     def __init__(self, options: Mapping[str, Any]) -> None:
         """All is checked but what the data must tell."""
-        source, rank = options.get("source"), options.get("rank")
+        source = options.get("source")
         self.cell: CellOfResults | None = None
         if source is not None:
-            self.cell = _cell(source, rank)
-        elif rank is not None:
-            raise SettingsError("rank is for --from, which is not given.")
+            self.cell = _cell(source, options)
+        for name in ("rank", "select"):
+            if source is None and options.get(name) is not None:
+                raise SettingsError(f"{name} is for --from, which is not given.")
         self.settings, self.notes = _settings(options, self.cell)
 
     def trained(self, data: Dataset, talk: Talk) -> Trained:
@@ -68,10 +69,14 @@ def _end(trained: Trained, purpose: str) -> NoReturn:
     click.get_current_context().exit(5)
 
 
-def _cell(source: str, rank: str | None) -> CellOfResults:
-
+def _cell(source: str, options: Mapping[str, Any]) -> CellOfResults:
+    """The row of this --rank, or that which --select or else the file chooses."""
+    rank, select = options.get("rank"), options.get("select")
+    if rank is not None and select is not None:
+        raise SettingsError("rank and select both say which row to take: give one.")
     number = None if rank is None else whole(1)(rank, "rank")
-    return from_results.cell_of(source, reread.read_results(source), number)
+    rule = chosen_values({"select": select}).get("select")
+    return from_results.cell_of(source, reread.read_results(source), number, rule)
 
 
 def _settings(

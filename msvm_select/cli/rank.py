@@ -21,8 +21,6 @@ from msvm_select.show.answers import sweep as answer
 if TYPE_CHECKING:
     from msvm_select.results import Results
 
-DEFAULT_BY = "loo"
-
 
 @click.command(
     "rank", cls=Command, short_help="Rank a result file by another criterion."
@@ -52,6 +50,9 @@ def command(
     msvm-select rank today.csv --against yesterday.csv --tolerance 0.01
     msvm-select sweep data/iris.csv --format json | msvm-select rank - --by n_sv
 
+    RESULTS may be the journal of a sweep, even while the sweep still runs. Unless --by
+    or --select is given, the ranking and the choice of the file count.
+
     --against tells which cell was the best in each run, which cells are in one run
     only, which ones changed their value or status, the largest change first (in a table
     the first 20, or --top N), and Kendall's rank correlation of the two runs.
@@ -60,7 +61,7 @@ def command(
     format = chosen_format(wanted.get("format"), output)
     tolerance, top = checked_tolerance(options["tolerance"]), wanted.get("top")
     check_page(options["report"], output, results)
-    found = choosing.chosen(_ranked(results, by), wanted.get("select", "best"))
+    found = _ranked(results, by, wanted.get("select"))
     talk = Talk(quiet)
     failed = False
     if options["against"] is not None:
@@ -73,16 +74,17 @@ def command(
         shown = answer.sheet(found, top)
         deliver(shown, format, output, talk, options["all_columns"])
         write_page_of_rows(options["report"], found, talk)
-        _warn_of_edges(found, talk)
+        for note in edges.edge_notes(found):
+            talk.say(f"Warning: {note}")
     failed = say_broken(found, wanted) or failed
     click.get_current_context().exit(1 if failed else 0)
 
 
-def _ranked(path: str, by: str | None) -> Results:
-    """A file's rows, by what was asked for, else by what they were ranked by before."""
+def _ranked(path: str, by: str | None, rule: str | None = None) -> Results:
+    """A file's rows, ranked and one chosen as asked for, else as in the file."""
     read = reread.read_results(path)
     try:
-        return read.ranked(by or str(read.settings.get("rank_by", DEFAULT_BY)))
+        return choosing.as_chosen(read, by, rule)
     except SettingsError as error:
         error.add_note(f"The file is {path}.")
         raise
@@ -91,9 +93,3 @@ def _ranked(path: str, by: str | None) -> Results:
 def _against(path: str, found: Results) -> runs.Against:
 
     return runs.Against(_ranked(path, found.rank_by), found)
-
-
-def _warn_of_edges(results: Results, talk: Talk) -> None:
-
-    for note in edges.edge_notes(results):
-        talk.say(f"Warning: {note}")

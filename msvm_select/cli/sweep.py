@@ -39,9 +39,9 @@ from msvm_select.sweep import extend, kept, loop
 from msvm_select.sweep import plan as planning
 
 if TYPE_CHECKING:
+    from msvm_select.columns import Row
     from msvm_select.records import Dataset
     from msvm_select.results import Results
-    from msvm_select.row import Row
     from msvm_select.settings import Settings
     from msvm_select.sweep.journal import Journal
     from msvm_select.sweep.kept import Kept

@@ -9,9 +9,9 @@ from typing import ClassVar
 
 import numpy as np
 
+from msvm_select.columns import PARAMETERS, Setting
 from msvm_select.errors import KernelError, SettingsError
 from msvm_select.records import Floats, Gram
-from msvm_select.row import PARAMETERS, Setting
 
 LARGEST = 1e100  # |k(x, z)|: the bounds take its square, and may not overflow
 

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, fields
 from functools import cached_property
 from typing import Any
 
+from msvm_select.columns import Row
 from msvm_select.criteria.base import Cell
 from msvm_select.criteria.compression import CompressionTerms, compression
 from msvm_select.criteria.guaranteed_risk import GuaranteedRiskTerms, guaranteed_risk
@@ -21,7 +22,6 @@ from msvm_select.geometry.margins import PairMargin, pair_margins
 from msvm_select.left_out import LeftOut
 from msvm_select.names import KERNELS
 from msvm_select.records import Dataset, Floats, Plain
-from msvm_select.row import Row
 from msvm_select.settings import PARAMETERS, Settings, settings_from
 from msvm_select.solution import Solution
 from msvm_select.sweep.kept import KeptCell

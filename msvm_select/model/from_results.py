@@ -6,12 +6,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from msvm_select.columns import CELL, Row
 from msvm_select.errors import DataError, SettingsError
 from msvm_select.phrases import listed
 from msvm_select.records import Dataset
 from msvm_select.results import Results
+from msvm_select.results.choosing import as_chosen
 from msvm_select.results.identity import data_summary
-from msvm_select.row import CELL, Row
 from msvm_select.settings.catalogue import READING, reading_value
 
 TOLD = (*CELL, "loss", "solver")
@@ -102,9 +103,20 @@ class CellOfResults:
         return {**{k: v for k, v in row.items() if v}, **self.results.data}
 
 
-def cell_of(path: str, results: Results, rank: int | None = None) -> CellOfResults:
-    """The row of this rank; without one, the row that was chosen, else the first."""
+def cell_of(
+    path: str, results: Results, rank: int | None = None, rule: str | None = None
+) -> CellOfResults:
+    """The row of this rank, or the one that ``rule`` chooses.
+
+    Without them the one that the file chose, else its first.
+    """
     if rank is None:
+        if rule is not None:
+            results = as_chosen(results, rule=rule)
+            if results.choice is None:
+                raise SettingsError(
+                    f"{path}: no cell has a score by {results.rank_by} that counts."
+                )
         choice = results.choice
         row = results.rows[0] if choice is None else choice.row
         return CellOfResults(path, results, row)

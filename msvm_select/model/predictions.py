@@ -18,11 +18,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from msvm_select.columns import SCHEMA_VERSION
 from msvm_select.errors import SettingsError
 from msvm_select.model.model import TIE, Model
 from msvm_select.phrases import listed
 from msvm_select.records import Dataset, Floats
-from msvm_select.row import SCHEMA_VERSION
 
 PREDICTED = "predicted"
 DELIMITERS = {"csv": ",", "tsv": "\t"}

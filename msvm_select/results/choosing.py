@@ -1,32 +1,35 @@
 """Which cell to take of a ranking, and why that one.
 
-``best``: the first of the ranking, which gives ties to the smaller C, then to the
-smoother kernel. ``simplest``: the simplest of all that tie with it. ``1se``: the
-simplest of all whose error rate p is within one standard error, sqrt(p(1 - p)/m) at the
-best, of the best one: what m samples cannot tell apart is not told apart.
+``best``      the first of the ranking: of cells that tie, the one with fewer training
+              errors, then the simplest
+``simplest``  the simplest of all that tie with the best, whatever its training errors
+``1se``       the simplest of all whose error rate p is within one standard error,
+              sqrt(p(1 - p)/m) at the best, of the best one: m samples cannot tell them
+              apart
 
-Of two machines the one with the smoother kernel is the simpler, and only then the one
-with the smaller C. The kernel decides what the machine could express at all (a linear
-one is simpler than a Gaussian one at whatever C), C only how far the samples may push
-it there. Of the cells that do alike, the smallest C often comes with the roughest
-kernel, in which nearly every sample is a support vector: nobody would call it simple.
+Everywhere one order says which of two machines is simpler: the one with the smaller C,
+and at the same C the one with the smoother kernel.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
-from msvm_select.criteria.holdout import Holdout
+from msvm_select.columns import CELL, RANKED_BY, Row, column_of, scored_columns
 from msvm_select.errors import SettingsError
-from msvm_select.names import CRITERIA
 from msvm_select.phrases import listed
-from msvm_select.results.ranking import Results, ranking_column, roughness
-from msvm_select.row import CELL, Row
+from msvm_select.results.ranking import (
+    Results,
+    ranking_column,
+    same_cell,
+    simplicity,
+)
 
-RATES = ("loo_rate", "cv_error", "holdout_error", "span_rate")  # shares of samples
+DEFAULT_BY = "loo"  # what rows are ranked by that do not tell it
 
 
 @dataclass(frozen=True)
@@ -49,25 +52,43 @@ def chosen(results: Results, rule: str = "best") -> Results:
     check_rule(rule, results.rank_by)
     if best is None:
         return replace(results, choice=None)
-    column = ranking_column(results.rank_by)
-    least = getattr(best, column)
+    column = results.column
+    least = best.value(column)
     limit = least + (standard_error(results, least) if rule == "1se" else 0.0)
-    eligible = [row for row in results.counting if getattr(row, column) <= limit]
+    eligible = [row for row in results.counting if row.value(column) <= limit]
     row = in_order_of_choice(eligible, rule)[0]
-    tied = sum(getattr(row, column) == least for row in eligible)
+    tied = sum(row.value(column) == least for row in eligible)
     return replace(results, choice=Choice(rule, row, tied, len(eligible), limit))
 
 
 def in_order_of_choice(rows: Sequence[Row], rule: str) -> list[Row]:
     """Ranked rows in the order that the rule would take them."""
-    return list(rows) if rule == "best" else sorted(rows, key=_simplicity)
+    return list(rows) if rule == "best" else sorted(rows, key=simplicity)
+
+
+def as_chosen(
+    results: Results, by: str | None = None, rule: str | None = None
+) -> Results:
+    """Results that were read from a file: ranked, and with the choice that counts.
+
+    Without ``by`` they are ranked by what the file was ranked by. Without ``rule`` the
+    choice of the file counts, as long as they are ranked by the same.
+    """
+    own = str(results.settings.get("rank_by") or DEFAULT_BY)
+    ranked = results.ranked(by or own)
+    choice = results.choice
+    if rule or choice is None or results.column_of(own) != ranked.column:
+        return chosen(ranked, rule or "best")
+    # the file may have left the chosen row out
+    same = next((row for row in ranked.rows if same_cell(row, choice.row)), choice.row)
+    return replace(ranked, choice=replace(choice, row=same))
 
 
 def check_rule(rule: str, by: str) -> None:
     """Refuse one standard error of what is no error rate."""
-    if rule != "1se" or ranking_column(by) in RATES:
+    if rule != "1se" or column_of(ranking_column(by)).role == "rate":
         return
-    rates = [name for name, kind in CRITERIA.items() if kind.column in RATES]
+    rates = [name for name, column in RANKED_BY.items() if column.role == "rate"]
     raise SettingsError(
         f"select: 1se takes the standard error of an error rate, and {by!r} is none: "
         f"rank by one of {listed(rates)}, or choose by best or simplest."
@@ -87,35 +108,33 @@ def _judged(results: Results) -> float:
             "select: 1se must know how many samples there were, and the column "
             "n_samples is not there."
         )
-    if ranking_column(results.rank_by) == Holdout.column:
+    if column_of(results.column).criterion == "holdout":
         return max(1.0, samples * _held_out(results))
     return samples
 
 
 def _held_out(results: Results) -> float:
     """The share that holdout was asked for with; a csv alone does not tell."""
-    criteria = results.settings.get("criteria", ())
-    for text in (results.rank_by, *criteria):
-        name, colon, argument = text.partition(":")
-        if name == Holdout.name and (colon or text in criteria):
-            return Holdout.parse(argument or None, 0).share
+    asked = {column: text for text, column in scored_columns(results.criteria).items()}
+    name, colon, argument = asked.get(results.column, results.rank_by).partition(":")
+    share = argument if colon else RANKED_BY[name].usual if results.criteria else ""
+    with suppress(ValueError):
+        return float(share)
     raise SettingsError(
         "select: 1se must know how large the share was that was held out, and the "
         "results do not tell: rank by holdout:SHARE, as in holdout:0.25."
     )
 
 
-def _simplicity(row: Row) -> tuple[Any, ...]:
-    return roughness(row), row.C, row.rank
-
-
-def choice_document(choice: Choice, by: str) -> dict[str, Any]:
+def choice_document(results: Results) -> dict[str, Any]:
     """What a JSON file says of the choice: the cell too, which may not be shown."""
-    names = ("rank", *CELL, ranking_column(by))
+    choice = results.choice
+    assert choice is not None
+    names = ("rank", *CELL, results.column)
     return {
         "select": choice.rule,
-        "by": by,
-        **{name: getattr(choice.row, name) for name in names},
+        "by": results.rank_by,
+        **{name: choice.row.value(name) for name in names},
         "tied": choice.tied,
         "eligible": choice.eligible,
         "limit": choice.limit,

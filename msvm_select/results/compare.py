@@ -13,11 +13,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
+from msvm_select.columns import CELL, Row, holds
 from msvm_select.names import CRITERIA
 from msvm_select.records import Plain, finite
-from msvm_select.results.correlation import kendall
-from msvm_select.results.ranking import APPLICABLE, Results, ranking_column
-from msvm_select.row import CELL, Row
+from msvm_select.results.ranking import Results, kendall
 
 CHOICE = (
     *("criterion", "kind", *CELL, "score", "loo_rate", "regret", "kendall"),
@@ -60,16 +59,17 @@ class Comparison:
         return [row for row in rows if row.status == "ok" and row.loo_rate is not None]
 
     def _row(self, criterion: str) -> dict[str, Plain]:
-        column = ranking_column(criterion)
-        scored = [row for row in self.judged if getattr(row, column) is not None]
+        column = self.results.column_of(criterion)
+        scored = [row for row in self.judged if row.value(column) is not None]
+        seconds = self.seconds.get(criterion, 0.0)
         row: dict[str, Plain] = dict.fromkeys(CHOICE)
         row |= {
             "criterion": criterion,
             "kind": CRITERIA[criterion.partition(":")[0]].kind,
             "cells": len(scored),
-            "applies": _applies(scored, column),
-            "seconds": self.seconds.get(criterion, 0.0),
-            "share": self.seconds.get(criterion, 0.0) / max(self.total, 1e-300),
+            "applies": sum(holds(row, column) for row in scored),
+            "seconds": seconds,
+            "share": seconds / self.total if self.total > 0.0 else None,
         }
         if scored:
             row |= self._choice(criterion, column, scored)
@@ -82,20 +82,12 @@ class Comparison:
         pick = self.results.ranked(criterion).rows[0]
         rate, least = pick.loo_rate, self.least
         return {
-            **{name: getattr(pick, name) for name in CELL},
-            "score": finite(getattr(pick, column)),
+            **{name: pick.value(name) for name in CELL},
+            "score": finite(pick.value(column)),
             "loo_rate": rate,
             "regret": None if rate is None or least is None else rate - least,
             "kendall": kendall(
-                [getattr(row, column) for row in scored],
+                [row.value(column) for row in scored],
                 [row.loo_rate or 0.0 for row in scored],
             ),
         }
-
-
-def _applies(scored: list[Row], column: str) -> int:
-    """In how many cells a bound holds; in all of them, where it is none."""
-    applicable = APPLICABLE.get(column)
-    if applicable is None:
-        return len(scored)
-    return sum(getattr(row, applicable) is True for row in scored)

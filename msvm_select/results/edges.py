@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from msvm_select.results.ranking import Results, ranking_column
-from msvm_select.row import Row
+from msvm_select.columns import PARAMETERS, Row
+from msvm_select.results.ranking import Results
 
+SWEPT = ("C", *PARAMETERS)
 BEYOND = 2  # more values to propose past the edge
 BY_STEPS = ("degree", "coef0")  # whose grids are arithmetic where they could be either
 
@@ -23,6 +24,7 @@ class Edge:
     name: str
     upward: bool
     values: tuple[float, ...]
+    whose: str = "best"
 
     @property
     def value(self) -> float:
@@ -38,7 +40,9 @@ class Edge:
     def text(self) -> str:
         """``the best C = 512 is the largest of its grid``."""
         word = "largest" if self.upward else "smallest"
-        return f"the best {self.name} = {self.value:.6g} is the {word} of its grid"
+        return (
+            f"the {self.whose} {self.name} = {self.value:.6g} is the {word} of its grid"
+        )
 
 
 def edges(results: Results) -> tuple[Edge, ...]:
@@ -48,27 +52,49 @@ def edges(results: Results) -> tuple[Edge, ...]:
 
 
 def edge_notes(results: Results, rounds: int | None = None) -> list[str]:
-    """One remark for each edge; ``rounds`` of ``--extend``, if it is at hand."""
-    return [_note(edge, rounds) for edge in edges(results)]
+    """One remark for each edge; ``rounds`` of ``--extend``, if it is at hand.
+
+    Another cell than the best may have been chosen, as the simplest: its edges too.
+    """
+    best = edges(results)
+    there = {(edge.name, edge.upward) for edge in best}
+    other = [e for e in _of_choice(results) if (e.name, e.upward) not in there]
+    return [
+        *(_note(edge, rounds) for edge in best),
+        *(_note(edge, None) for edge in other),
+    ]
+
+
+def _of_choice(results: Results) -> Iterator[Edge]:
+    row = results.chosen
+    if row is None or row is results.best:
+        return
+    alike = [other for other in results.rows if other.kernel == row.kernel]
+    for name in SWEPT:
+        values = _swept(results, alike, name)
+        at = row.value(name)
+        if len(values) > 1 and at in (values[0], values[-1]):
+            edge = _named(results, name, at == values[-1], values)
+            yield replace(edge, whose="chosen")
 
 
 def _edges(results: Results, best: Row) -> Iterator[Edge]:
-    score = ranking_column(results.rank_by)
+    score = results.column
     alike = [row for row in results.rows if row.kernel == best.kernel]
     counting = [row for row in results.counting if row.kernel == best.kernel]
-    good = [row for row in counting if getattr(row, score) == getattr(best, score)]
-    for name in ("C", "gamma", "degree", "coef0"):
+    good = [row for row in counting if row.value(score) == best.value(score)]
+    for name in SWEPT:
         values = _swept(results, alike, name)
         if len(values) < 2:
             continue
         for edge, upward in ((values[0], False), (values[-1], True)):
-            if all(getattr(row, name) == edge for row in good):
+            if all(row.value(name) == edge for row in good):
                 yield _named(results, name, upward, values)
 
 
 def _swept(results: Results, alike: list[Row], name: str) -> list[float]:
     """Its values in the rows, and in the grid: of that, rows may have been left out."""
-    values = {getattr(row, name) for row in alike} - {None}
+    values = {row.value(name) for row in alike} - {None}
     grid = results.settings.get(name) or ()
     numbers = {value for value in grid if not isinstance(value, str)}  # gamma: scale
     return sorted(values | numbers if values else ())

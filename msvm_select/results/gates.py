@@ -7,19 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from msvm_select.columns import RANKED_BY, Row, column_of, holds, state_of
 from msvm_select.errors import SettingsError
-from msvm_select.names import CRITERIA
 from msvm_select.phrases import listed
-from msvm_select.results.ranking import APPLICABLE, Results, ranking_column
-from msvm_select.row import Row
+from msvm_select.results.ranking import Results, ranking_column
 
-# The flag that says whether a column is what it claims to be, and how it must stand.
-CONDITIONS = {
-    **{column: (flag, True) for column, flag in APPLICABLE.items()},
-    "sv_rate": ("b_unique", True),
-    "compression_bound": ("b_unique", True),
-    "guaranteed_risk": ("guaranteed_risk_vacuous", False),
-}
 NAMED = 3  # cells in trouble that are named; the others are counted
 
 
@@ -46,9 +38,9 @@ def broken(
 
 def check_applicable(by: str) -> None:
     """Refuse to ask whether a number applies that always does: it would always pass."""
-    if ranking_column(by) in CONDITIONS:
+    if column_of(ranking_column(by)).conditional:
         return
-    bounds = [name for name, kind in CRITERIA.items() if kind.column in CONDITIONS]
+    bounds = [name for name, column in RANKED_BY.items() if column.conditional]
     raise SettingsError(
         f"require_applicable: {by!r} is no bound that could fail to apply; rank by one "
         f"of {listed(bounds, 10)}, or leave the gate out."
@@ -59,8 +51,8 @@ def _above(results: Results, row: Row | None, most: float) -> str | None:
     """The value that is ranked by is larger than ``most``, or there is none."""
     if row is None:
         return f"no cell has a score by {results.rank_by} that counts"
-    column = ranking_column(results.rank_by)
-    value = getattr(row, column)
+    column = results.column
+    value = row.value(column)
     if value <= most:
         return None
     return f"{column} {value:.6g} of {_which(results, row)} is above {most:.6g}"
@@ -68,14 +60,18 @@ def _above(results: Results, row: Row | None, most: float) -> str | None:
 
 def _inapplicable(results: Results, row: Row | None) -> str | None:
     """What is ranked by is not, of this cell, what it claims to be."""
-    column = ranking_column(results.rank_by)
+    column = column_of(results.column)
     if row is None:
-        return f"{column} applies to none of {len(results.rows)} cells"
-    flag, wanted = CONDITIONS[column]
-    if getattr(row, flag) is wanted:
+        return f"{column.name} applies to none of {len(results.rows)} cells"
+    flag = column.applies_where or column.vacuous_where
+    told = row.value(flag)
+    if told is not None and holds(row, column.name):
         return None
-    value = {True: "yes", False: "no", None: "not told"}[getattr(row, flag)]
-    return f"{column} does not apply to {_which(results, row)}: {flag} is {value}"
+    value = {True: "yes", False: "no", None: "not told"}[told]
+    why = f"{flag} is {value}"
+    if told is not None and state_of(row, column.name) == "vacuous":
+        why = f"its value {row.value(column.name):.4g} is 1 or more and says nothing"
+    return f"{column.name} does not apply to {_which(results, row)}: {why}"
 
 
 def _which(results: Results, row: Row) -> str:

@@ -1,43 +1,53 @@
 """Rows -> ranked Results; a DataFrame of them for a notebook.
 
-Ranking is by one column, ascending. Ties go to the smaller C, then to the smoother
-kernel; bounds that do not apply, cells that did not converge and cells that failed come
-after all others, in this order.
+Ranking is by one column, the best value first. Ties go to the cell with fewer training
+errors, then to the simpler one: the smaller C, then the smoother kernel. After all
+others come, in this order, cells whose value does not hold, cells without a value,
+cells that did not converge and cells that failed.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from html import escape
 from typing import TYPE_CHECKING, Any
 
+from msvm_select.columns import (
+    CELL,
+    COLUMNS,
+    COUNTS,
+    EXTRA,
+    NUMBERS,
+    PARAMETERS,
+    RANKED_BY,
+    SCORES,
+    TABLE,
+    Row,
+    column_of,
+    counts,
+    further_columns,
+    is_filled,
+    ranked_column,
+    scored_columns,
+    state_of,
+)
 from msvm_select.errors import SettingsError
-from msvm_select.names import CRITERIA, KERNELS
-from msvm_select.phrases import did_you_mean, listed
-from msvm_select.row import COLUMNS, EXTRA, Row
+from msvm_select.names import KERNELS
+from msvm_select.phrases import counted, did_you_mean, listed
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from msvm_select.results.choosing import Choice
 
-WORDS = ("rank", "kernel", "solver", "status", "status_reason", "loss")
-NUMBERS = tuple(name for name in (*COLUMNS, *EXTRA) if name not in WORDS)
-APPLICABLE = {
-    "radius_margin": "radius_margin_applicable",
-    "radius_margin_q": "radius_margin_applicable",
-    "radius_margin_count": "radius_margin_applicable",
-    "vc_dimension": "separable",
-}
-SCORES = (
-    *("loo_errors", "loo_rate", "radius_margin", "radius_margin_q"),
-    *("radius_margin_count", "guaranteed_risk", "sv_rate", "compression_bound"),
-    *("vc_dimension", "cv_error", "holdout_error", "span_rate", "radius_margin_l1"),
-)
+LAST = ("inapplicable", "none", "not_converged", "failed")  # in this order
+IN_A_NOTEBOOK = 10  # rows of the table in a notebook
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Results:
     """The ranked rows of a sweep with what they came from, and which one was chosen.
 
@@ -53,19 +63,32 @@ class Results:
     gram: tuple[Mapping[str, Any], ...] = ()
 
     @property
+    def criteria(self) -> tuple[str, ...]:
+        """Those that were asked for, as far as that is known."""
+        return tuple(self.settings.get("criteria") or ())
+
+    @cached_property
     def columns(self) -> tuple[str, ...]:
         """The schema's, and then what was asked for beyond it."""
-        asked = [text.partition(":")[0] for text in self.settings.get("criteria", ())]
-        wanted = {CRITERIA[name].column for name in asked if name in CRITERIA}
+        wanted = set(scored_columns(self.criteria).values())
         wanted |= {name for name in EXTRA if is_filled(self.rows, name)}
-        return (*COLUMNS, *(name for name in EXTRA if name in wanted))
+        extra = (name for name in EXTRA if name in wanted)
+        return (*COLUMNS, *extra, *further_columns(self.rows, self.criteria))
+
+    @property
+    def column(self) -> str:
+        """The column that the rows are ranked by."""
+        return self.column_of(self.rank_by)
+
+    def column_of(self, by: str) -> str:
+        """The column that a criterion or column name stands for here."""
+        return ranking_column(by, self.columns)
 
     @property
     def best(self) -> Row | None:
         """The first row, if it is a trained machine with a score that counts."""
-        column = ranking_column(self.rank_by)
         first = self.rows[0] if self.rows else None
-        return first if first and _standing(first, column) == 0 else None
+        return first if first and counts(first, self.column) else None
 
     @property
     def chosen(self) -> Row | None:
@@ -75,8 +98,8 @@ class Results:
     @property
     def counting(self) -> tuple[Row, ...]:
         """The rows that may be chosen: trained, with a score that counts."""
-        column = ranking_column(self.rank_by)
-        return tuple(row for row in self.rows if _standing(row, column) == 0)
+        column = self.column
+        return tuple(row for row in self.rows if counts(row, column))
 
     def count(self, status: str) -> int:
         """How many rows are ``ok``, ``not_converged`` or ``failed``."""
@@ -84,65 +107,122 @@ class Results:
 
     def ranked(self, by: str) -> Results:
         """The same rows, ranked by another criterion or column."""
-        column = ranking_column(by)
-        if self.rows and all(_value(row, column) is None for row in self.rows):
+        column = self.column_of(by)
+        if self.rows and not is_filled(self.rows, column):
             filled = [c for c in ("train_errors", *SCORES) if is_filled(self.rows, c)]
             raise SettingsError(
                 f"No row has a value for {by!r}: it was not asked for in the sweep. "
                 f"There are {listed(filled)}; sweep again with --criteria {by}."
             )
-        return replace(self, rows=rank(self.rows, by), rank_by=by, choice=None)
+        rows = rank(self.rows, by, self.criteria)
+        return replace(self, rows=rows, rank_by=by, choice=None)
 
     def head(self, top: int | None) -> Results:
         """The ``top`` best rows only."""
         return replace(self, rows=self.rows[:top])
 
+    @cached_property
+    def first_look(self) -> tuple[str, ...]:
+        """The columns with anything in them that matter most, in order of weight."""
+        troubled = self.count("ok") < len(self.rows)
+        scores = [*SCORES, *further_columns(self.rows, self.criteria)]
+        filled = [name for name in scores if is_filled(self.rows, name)]
+        told = [column_of(name) for name in filled]
+        flags = (flag for c in told for flag in (c.applies_where, c.vacuous_where))
+        by = [self.column] if self.rank_by else []
+        wanted = (
+            *("rank", "kernel", *PARAMETERS, "C"),
+            *(*by, *(["status"] if troubled else []), "train_errors", *filled),
+            *(name for name, column in TABLE.items() if column.look),
+            *filter(None, flags),
+        )
+        return tuple(
+            name
+            for name in dict.fromkeys(wanted)
+            if name in by or is_filled(self.rows, name)
+        )
+
     def to_frame(self) -> pd.DataFrame:
         """The rows as a DataFrame, in the columns of the output schema."""
         import pandas as pd
 
-        rows = [asdict(row) for row in self.rows]
+        rows = [row.values() for row in self.rows]
         return pd.DataFrame(rows, columns=list(self.columns))
 
+    def __repr__(self) -> str:
+        """A short line; ``rows`` and ``to_frame()`` have everything."""
+        by = f" ranked by {self.rank_by}" if self.rank_by else ""
+        best = f"; best: {self.best.cell}" if self.rank_by and self.best else ""
+        return f"Results({counted(len(self.rows), 'row')}{by}{best})"
 
-def ranking_column(by: str) -> str:
-    """The column that a criterion (``sv-rate``, ``cv:5``) or column name stands for."""
-    name = by.partition(":")[0]
-    if name in CRITERIA:
-        return CRITERIA[name].column
-    if by in NUMBERS:
-        return by
-    names = (*CRITERIA, *NUMBERS)
-    hint = did_you_mean(by, names) or f"; there are {listed(CRITERIA, 20)}"
+    def _repr_html_(self) -> str:
+        """The best rows in a notebook, in the columns of the first look."""
+        names = self.first_look
+        lines = [[f"<th>{escape(name)}</th>" for name in names]]
+        for row in self.rows[:IN_A_NOTEBOOK]:
+            values = (row.value(name) for name in names)
+            texts = (
+                "" if v is None else f"{v:.5g}" if isinstance(v, float) else str(v)
+                for v in values
+            )
+            lines.append([f"<td>{escape(text)}</td>" for text in texts])
+        rows = "".join(f"<tr>{''.join(line)}</tr>" for line in lines)
+        more = len(self.rows) - IN_A_NOTEBOOK
+        rest = f"<p>and {counted(more, 'more row')}</p>" if more > 0 else ""
+        return f"<table>{rows}</table>{rest}"
+
+
+def ranking_column(by: str, known: Iterable[str] = ()) -> str:
+    """The column that a criterion (``sv-rate``, ``cv:5``) or column name stands for.
+
+    ``known`` are the columns at hand, further ones (``cv10_error``) among them.
+    """
+    column = ranked_column(by, known)
+    if column is not None:
+        return column
+    hint = did_you_mean(by, (*RANKED_BY, *NUMBERS))
+    hint = hint or f"; there are {listed(RANKED_BY, 20)}"
     raise SettingsError(f"There is nothing to rank by called {by!r}{hint}.")
 
 
-def rank(rows: Iterable[Row], by: str) -> tuple[Row, ...]:
-    """The rows in order, numbered 1, 2, .. in ``rank``."""
-    column = ranking_column(by)
+def rank(rows: Iterable[Row], by: str, criteria: Sequence[str] = ()) -> tuple[Row, ...]:
+    """The rows in order, numbered 1, 2, .. in ``rank``.
+
+    ``criteria`` are those of the sweep, where they are known: they tell whether
+    ``cv:10`` has a column of its own.
+    """
+    rows = tuple(rows)
+    column = ranking_column(by, further_columns(rows, criteria))
+    sign = -1.0 if column_of(column).largest else 1.0
 
     def place(row: Row) -> tuple[Any, ...]:
-        value = _value(row, column)
-        score = math.inf if value is None else value
-        return _standing(row, column), score, row.C, roughness(row), row.solver
+        value = row.value(column)
+        score = math.inf if value is None or math.isnan(value) else sign * value
+        return _standing(row, column), score, *tie(row), row.solver
 
     ordered = sorted(rows, key=place)
     return tuple(replace(row, rank=1 + i) for i, row in enumerate(ordered))
 
 
 def _standing(row: Row, column: str) -> int:
-    """0 for a score that counts; then inapplicable, none, unconverged, failed."""
-    if row.status != "ok":
-        return 4 if row.status == "failed" else 3
-    if _value(row, column) is None:
-        return 2
-    applicable = APPLICABLE.get(column)
-    return 1 if applicable and getattr(row, applicable) is False else 0
+    """0 for a score that counts, then the states of LAST."""
+    state = state_of(row, column)
+    return 0 if state in COUNTS else 1 + LAST.index(state)
 
 
-def _value(row: Row, column: str) -> float | None:
-    value = getattr(row, column)
-    return None if value is None or math.isnan(value) else value
+def tie(row: Row) -> tuple[Any, ...]:
+    """Of cells that do alike the one where this is least comes first.
+
+    A machine that calls every sample by the largest class has the most training errors
+    of those that are wrong as often, so that they decide before the simplicity does.
+    """
+    errors = math.inf if row.train_errors is None else row.train_errors
+    return errors, *simplicity(row)
+
+
+def simplicity(row: Row) -> tuple[Any, ...]:
+    """Less is simpler: the smaller C, then the smoother kernel."""
+    return row.C, roughness(row)
 
 
 def roughness(row: Row) -> tuple[float, ...]:
@@ -155,6 +235,19 @@ def roughness(row: Row) -> tuple[float, ...]:
         return (math.inf,)
 
 
-def is_filled(rows: Iterable[Row], column: str) -> bool:
-    """Whether some row has a value there."""
-    return any(getattr(row, column) is not None for row in rows)
+def kendall(first: Sequence[float], second: Sequence[float]) -> float | None:
+    """Kendall's tau-b of two numbers of the same cells: how far they order them alike.
+
+    None where one of the two is the same everywhere.
+    """
+    from scipy.stats import kendalltau
+
+    if len(set(first)) < 2 or len(set(second)) < 2:
+        return None
+    tau = float(kendalltau(first, second).statistic)
+    return tau if math.isfinite(tau) else None
+
+
+def same_cell(one: Row, other: Row) -> bool:
+    """Whether two rows are of one cell of the grid."""
+    return all(one.value(name) == other.value(name) for name in CELL)

@@ -1,4 +1,4 @@
-"""Result files -> Results, so that they can be ranked again."""
+"""Result files and journals -> Results, so that they can be ranked again."""
 
 from __future__ import annotations
 
@@ -9,22 +9,30 @@ import math
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
-from types import NoneType
-from typing import Any, get_args, get_type_hints
+from typing import Any
 
+from msvm_select.columns import (
+    SCHEMA_VERSION,
+    TABLE,
+    Column,
+    Row,
+    find_column,
+)
 from msvm_select.errors import DataError
 from msvm_select.files import format_of
 from msvm_select.phrases import did_you_mean
 from msvm_select.results.choosing import Choice
 from msvm_select.results.ranking import Results
-from msvm_select.row import COLUMNS, EXTRA, SCHEMA_VERSION, Row
 
 NEEDED = ("kernel", "C")
+JOURNAL = '{"journal": "msvm-select"'  # the start of the first line of a journal
+NOT_FINITE = ("nan", "inf", "-inf")  # as a journal has them
 
 
 def read_results(path: str | Path, text: str | None = None) -> Results:
     """The rows of a csv, tsv, json or ndjson file; ranked by nothing yet.
 
+    The journal of a sweep is such a file too, even while the sweep still runs.
     ``text`` is what the file holds, where it was read already (standard input, whose
     path is ``-``; its format is told by its first line).
     """
@@ -39,6 +47,8 @@ def read_results(path: str | Path, text: str | None = None) -> Results:
             f"{name}: the format {format} cannot be read back; keep results as csv, "
             "tsv, json or ndjson."
         )
+    if text.startswith(JOURNAL):
+        return _journal(name, text)
     return Results(tuple(_rows(name, _LINES[format](name, text))), rank_by="")
 
 
@@ -46,6 +56,8 @@ def _recognised(text: str) -> str:
     """The format of result text that comes without a name."""
     first = text.partition("\n")[0].strip()
     if first.startswith("{"):
+        if first.startswith(JOURNAL):
+            return "ndjson"
         whole = first == "{" or '"schema_version"' in first
         return "json" if whole else "ndjson"
     return "tsv" if "\t" in first else "csv"
@@ -82,12 +94,47 @@ def _document(name: str, text: str) -> Results:
     return Results(read, "", data, settings, versions, choice, gram)
 
 
+def _journal(name: str, text: str) -> Results:
+    """The finished cells; a last line without its end is still being written."""
+    whole = text[: text.rfind("\n") + 1]
+    lines = list(_json_lines(name, whole))
+    header = lines[0][1] if lines else {}
+    told = (header.get(key) for key in ("data", "settings", "versions"))
+    data, settings, versions = (dict(part or {}) for part in told)
+    sizes = {
+        f"n_{key}": len(data[key]) if key == "classes" else data[key]
+        for key in ("samples", "features", "classes")
+        if key in data
+    }
+    rows = {}
+    for place, values in lines[1:]:
+        row = journal_row(place, values)
+        rows[row.setting, row.C] = row
+    if not rows:
+        raise DataError(f"{name} has no finished cells yet.")
+    about = {"name": str(data.get("name", "")), **sizes}
+    return Results(tuple(rows.values()), "", about, settings, versions)
+
+
+def journal_row(place: str, values: Any) -> Row:
+    """The row of a line of a journal."""
+    if not isinstance(values, dict):
+        raise DataError(f"{place}: this is no finished cell.")
+    odd: dict[str, Any] = {
+        name: float(value)
+        for name, value in values.items()
+        if value in NOT_FINITE and name not in ("kernel", "solver", "status_reason")
+    }
+    row = row_from(place, {**values, **dict.fromkeys(odd)})
+    return Row.of({**row.values(), **odd})
+
+
 def _choice(name: str, found: Any, rows: tuple[Row, ...]) -> Choice:
     """The choice that the file tells of; its row, which the file may have left out."""
     place = f"{name}, chosen"
     if not isinstance(found, dict) or type(found.get("rank")) is not int:
         raise DataError(f"{place}: this does not say which row was chosen.")
-    told = row_from(place, {key: found[key] for key in found if key in COLUMNS})
+    told = row_from(place, {key: found[key] for key in found if find_column(key)})
     return Choice(
         rule=str(found.get("select", "best")),
         row=next((row for row in rows if row.rank == told.rank), told),
@@ -134,7 +181,8 @@ _LINES = {"csv": _separated(","), "tsv": _separated("\t"), "ndjson": _json_lines
 
 def _typed(place: str, column: str, text: str) -> Any:
     """A field of a csv as a value of its column's type."""
-    kind = _KINDS.get(column, str)
+    known = find_column(column)
+    kind = str if known is None else known.kind
     if kind is str or text == "":
         return text if kind is str else None
     try:
@@ -159,27 +207,26 @@ def row_from(place: str, values: Any) -> Row:
             f"{place}: this is no row of results; it needs at least the columns "
             f"{' and '.join(NEEDED)}."
         )
-    for column, value in values.items():
-        if column not in (*COLUMNS, *EXTRA):
-            hint = did_you_mean(str(column), (*COLUMNS, *EXTRA))
-            raise DataError(f"{place}: {column!r} is no column of results{hint}.")
+    read = {}
+    for name, value in values.items():
+        column = find_column(str(name))
+        if column is None:
+            hint = did_you_mean(str(name), TABLE)
+            raise DataError(f"{place}: {name!r} is no column of results{hint}.")
         if not _fits(value, column):
-            raise DataError(f"{place}, column {column!r}: {value!r} is no value.")
-    return Row(**{key: _float(value, key) for key, value in values.items()})
+            raise DataError(f"{place}, column {name!r}: {value!r} is no value.")
+        whole = column.kind is float and value is not None
+        read[name] = float(value) if whole else value
+    return Row.of(read)
 
 
-def _float(value: Any, column: str) -> Any:
-    return float(value) if _KINDS[column] is float and value is not None else value
-
-
-def _fits(value: Any, column: str) -> bool:
+def _fits(value: Any, column: Column) -> bool:
     """Whether a value is of its column's type; a float may be written as an int."""
-    kind = _KINDS[column]
     if value is None:
-        return NoneType in get_args(_HINTS[column])
-    if kind is float:
+        return column.optional
+    if column.kind is float:
         return type(value) in (int, float) and _is_finite(value)
-    return type(value) is kind
+    return type(value) is column.kind
 
 
 def _is_finite(value: float) -> bool:
@@ -187,10 +234,3 @@ def _is_finite(value: float) -> bool:
         return math.isfinite(float(value))
     except OverflowError:  # a whole number beyond all floats
         return False
-
-
-_HINTS = get_type_hints(Row)
-_KINDS: dict[str, type] = {
-    column: next((a for a in get_args(hint) if a is not NoneType), hint)
-    for column, hint in _HINTS.items()
-}

@@ -225,8 +225,8 @@ class Declared:
         one_of(RULES, "rule"),
         CHOICE,
         "best (default), simplest of those that tie with it, or 1se: the simplest "
-        "within one standard error of it; the smoother kernel is the simpler, then the "
-        "smaller C.",
+        "within one standard error of it; the smaller C is the simpler, then the "
+        "smoother kernel.",
         metavar="RULE",
         words=RULES,
         decides=False,

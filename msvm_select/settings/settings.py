@@ -7,8 +7,11 @@ import math
 from dataclasses import MISSING, asdict, dataclass, fields
 from typing import TYPE_CHECKING, Any
 
+from msvm_select.columns import scored_columns
 from msvm_select.errors import SettingsError
 from msvm_select.names import CRITERIA, KERNELS
+from msvm_select.results.choosing import check_rule
+from msvm_select.results.gates import check_applicable
 from msvm_select.settings.catalogue import KERNEL
 from msvm_select.settings.declared import NOT_DECIDING, SETTINGS, Declared
 from msvm_select.settings.values import known
@@ -120,9 +123,6 @@ def check_together(settings: Settings) -> None:
     if settings.qp_backend is not None and settings.solver != "qp":
         raise SettingsError("qp_backend is given, but only the solver 'qp' uses it.")
     _check_criteria(settings)
-    from msvm_select.results.choosing import check_rule
-    from msvm_select.results.gates import check_applicable
-
     check_rule(settings.select, settings.rank_by)
     if settings.require_applicable:
         check_applicable(settings.rank_by)
@@ -164,16 +164,15 @@ def _check_parameters(settings: Settings) -> None:
 
 def _check_criteria(settings: Settings) -> None:
     """Each of its form, and no two that would fill the same column."""
-    columns: dict[str, str] = {}
-    criteria = settings.parsed_criteria()
-    for criterion in criteria:
+    for criterion in settings.parsed_criteria():
         if settings.loss not in criterion.losses:
             raise SettingsError(
                 f"The criterion {criterion.name} is not for the loss {settings.loss}, "
                 f"but for {' and '.join(criterion.losses)}."
             )
-    for one, criterion in zip(settings.criteria, criteria, strict=True):
-        if (first := columns.setdefault(criterion.column, one)) != one:
+    columns: dict[str, str] = {}
+    for one, column in scored_columns(settings.criteria).items():
+        if (first := columns.setdefault(column, one)) != one:
             raise SettingsError(
                 f"The criteria {first!r} and {one!r} fill the same column; sweep "
                 "once with each."

@@ -17,9 +17,9 @@ from dataclasses import dataclass, field
 from typing import Any
 from unicodedata import combining, east_asian_width
 
+from msvm_select.columns import SCHEMA_VERSION
 from msvm_select.phrases import in_a_line
 from msvm_select.records import Plain, PlainRow, finite
-from msvm_select.row import SCHEMA_VERSION
 
 GAP = "  "  # between two columns of a table
 WIDTH = 80  # of what is not for a terminal

@@ -6,7 +6,8 @@ import math
 from collections.abc import Iterator
 from textwrap import wrap
 
-from msvm_select.show.charts.heat import STATES, HeatCell, HeatMap, HeatPanel
+from msvm_select.columns import STATES
+from msvm_select.show.charts.heat import HeatCell, HeatMap, HeatPanel
 
 SHADES = " ░▒▓█"
 ASCII_SHADES = " .:oO"

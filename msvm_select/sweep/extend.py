@@ -13,10 +13,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import asdict
 from typing import Any
 
+from msvm_select.columns import Row
 from msvm_select.errors import SettingsError
 from msvm_select.results import Results, rank
 from msvm_select.results.edges import Edge, edges
-from msvm_select.row import Row
 from msvm_select.settings import Settings, settings_from
 from msvm_select.settings.grids import parse_grid
 from msvm_select.train.events import (
@@ -66,7 +66,8 @@ class Extension:
     def _steps(self) -> list[tuple[str, Edge, tuple[float, ...]]]:
         """What each grid gets, for the edges that the best value lies on."""
         by = self.settings.rank_by
-        ranked = Results(rank(self.rows, by), by, settings=asdict(self.settings))
+        rows = rank(self.rows, by, self.settings.criteria)
+        ranked = Results(rows, by, settings=asdict(self.settings))
         found = [(edge.name, edge, self._new(edge)) for edge in edges(ranked)]
         return [step for step in found if step[2]]
 

@@ -9,14 +9,15 @@ from typing import Any
 
 import numpy as np
 
+from msvm_select.columns import SCHEMA_VERSION
 from msvm_select.errors import DataError, SettingsError
 from msvm_select.phrases import listed
 from msvm_select.records import Dataset
 from msvm_select.results.identity import versions
-from msvm_select.row import SCHEMA_VERSION
+from msvm_select.results.reread import JOURNAL
 from msvm_select.settings import Settings
 
-START = b'{"journal": "msvm-select"'
+START = JOURNAL.encode()
 SHOWN = 8  # values of a list that a message gives
 NOT_OF_ROWS = ("rank_by",)  # settings that decide no row, only their order
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Hashable
 from dataclasses import dataclass, field
 
+from msvm_select.columns import Row
 from msvm_select.results import Results, rank, ranking_column
-from msvm_select.row import Row
 from msvm_select.sweep.forecast import Forecast, UnderWay
 from msvm_select.train.events import (
     CellDone,
@@ -42,12 +42,12 @@ class Facts:
     @property
     def best_column(self) -> str:
         """What the best is the best by."""
-        return ranking_column(self.rank_by)
+        return ranking_column(self.rank_by, self.best.further if self.best else ())
 
     @property
     def best_value(self) -> str:
         """For a person."""
-        value = getattr(self.best, self.best_column)
+        value = self.best and self.best.value(self.best_column)
         return f"{value:.4g}" if isinstance(value, float) else str(value)
 
     @property

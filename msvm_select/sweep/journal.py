@@ -16,24 +16,22 @@ import os
 import time
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import asdict, replace
 from io import FileIO
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+from msvm_select.columns import Row, Setting
 from msvm_select.errors import DataError, MsvmError, SettingsError
 from msvm_select.files import check_writable
 from msvm_select.kernels.base import Kernel
 from msvm_select.phrases import counted
 from msvm_select.records import Dataset
-from msvm_select.results.reread import row_from
-from msvm_select.row import Row, Setting
+from msvm_select.results.reread import journal_row
 from msvm_select.settings import Settings
 from msvm_select.sweep.header import START, check_header, header_of, version_notes
 
 EVERY = 1.0  # seconds between two calls that see the lines safely onto the disk
-NOT_FINITE = ("nan", "inf", "-inf")
 
 
 class Journal:
@@ -117,7 +115,9 @@ class Journal:
 
     def add(self, row: Row) -> None:
         """Write a finished cell down."""
-        values = {name: _written(v) for name, v in asdict(row).items() if v is not None}
+        values = {
+            name: _written(v) for name, v in row.values().items() if v is not None
+        }
         self._write(values)
 
     def _write(self, values: Mapping[str, Any]) -> None:
@@ -143,7 +143,7 @@ class Journal:
         there = self._parsed(1, first)
         check_header(str(self.path), there, header)
         for number, line in enumerate(lines, 2):
-            row = _restored(f"{self.path}, line {number}", self._parsed(number, line))
+            row = journal_row(f"{self.path}, line {number}", self._parsed(number, line))
             self.rows[row.setting, row.C] = row
         count = counted(len(self.rows), "finished cell")
         self.notes = (f"{self.path} has {count}", *version_notes(there, header))
@@ -180,15 +180,3 @@ def _lock(file: FileIO) -> bool:
 def _written(value: Any) -> Any:
     """A value that JSON has; it comes back the same."""
     return value if not isinstance(value, float) or math.isfinite(value) else str(value)
-
-
-def _restored(place: str, values: Any) -> Row:
-    """The row of a line."""
-    if not isinstance(values, dict):
-        raise DataError(f"{place}: this is no finished cell.")
-    odd: dict[str, Any] = {
-        name: float(value)
-        for name, value in values.items()
-        if value in NOT_FINITE and name not in ("kernel", "solver", "status_reason")
-    }
-    return replace(row_from(place, {**values, **dict.fromkeys(odd)}), **odd)

@@ -13,6 +13,7 @@ from dataclasses import asdict, dataclass, field, replace
 from threading import Lock
 from typing import Any
 
+from msvm_select.columns import Row, Setting
 from msvm_select.criteria.base import quiet
 from msvm_select.kernels.base import Kernel
 from msvm_select.left_out import LeftOut
@@ -20,8 +21,6 @@ from msvm_select.names import MACHINES
 from msvm_select.records import Dataset, Gram
 from msvm_select.results import Results, rank
 from msvm_select.results.choosing import chosen, in_order_of_choice
-from msvm_select.results.ranking import ranking_column
-from msvm_select.row import Row, Setting
 from msvm_select.settings import Settings
 from msvm_select.solution import Solution
 from msvm_select.train.along_C import Trained
@@ -89,12 +88,13 @@ class Kept:
         """The new cell, and of the others those that may still be chosen."""
         by, rule = self.settings.rank_by, self.settings.select
         rows = [event.row, *(cell.row for cell in self.cells.values())]
-        results = Results(rank(rows, by), by, settings=asdict(self.settings))
+        ranked = rank(rows, by, self.settings.criteria)
+        results = Results(ranked, by, settings=asdict(self.settings))
         choice = chosen(results, rule).choice
         if choice is None:
             return
-        column = ranking_column(by)
-        near = [r for r in results.counting if getattr(r, column) <= choice.limit]
+        column = results.column
+        near = [r for r in results.counting if r.value(column) <= choice.limit]
         most = 1 if rule == "best" else MOST
         staying = in_order_of_choice(near, rule)[:most]
         keys = dict.fromkeys((row.setting, row.C) for row in [*staying, near[0]])

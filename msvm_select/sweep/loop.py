@@ -12,13 +12,13 @@ from functools import partial
 from threading import Lock
 from typing import Any
 
+from msvm_select.columns import Row
 from msvm_select.handover import interleave
 from msvm_select.kernels.base import Kernel
 from msvm_select.records import Dataset
 from msvm_select.results import Results, rank
 from msvm_select.results.choosing import chosen
 from msvm_select.results.identity import data_summary, versions
-from msvm_select.row import Row
 from msvm_select.settings import Settings, settings_from
 from msvm_select.sweep.extend import Extension, grown_from
 from msvm_select.sweep.journal import Journal
@@ -66,7 +66,7 @@ def gather(
     what Mercer's test found of each kernel setting.
     """
     ranked = Results(
-        rows=rank(rows, settings.rank_by),
+        rows=rank(rows, settings.rank_by, settings.criteria),
         rank_by=settings.rank_by,
         data=data_summary(data),
         settings={**settings.deciding(), **grown_from(asked, settings)},

@@ -9,11 +9,11 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
-from msvm_select.criteria.base import Cell
+from msvm_select.columns import Row, scored_columns
+from msvm_select.criteria.base import Cell, Criterion, Score
 from msvm_select.errors import KernelError, SolverError
 from msvm_select.kernels.base import Kernel
 from msvm_select.left_out import LeftOut
-from msvm_select.row import Row
 from msvm_select.settings import Settings
 from msvm_select.solution import Solution
 from msvm_select.train.along_C import Failed, Trained, along_C
@@ -71,7 +71,7 @@ class Chain:
         if isinstance(cell, Failed):
             row = Row(**point, status="failed", status_reason=cell.reason)
             return CellDone(row)
-        row = Row(**point, **scoring.columns(cell))
+        row = Row.of({**point, **scoring.columns(cell)})
         return CellDone(row, trained=cell, left_out=scoring.left_out)
 
 
@@ -85,6 +85,7 @@ class Scoring:
         self.criteria = list(
             zip(settings.criteria, settings.parsed_criteria(), strict=True)
         )
+        self.scored = scored_columns(settings.criteria)
         self._carries: list[Any] = [None] * len(self.criteria)
         self._passed: list[Cell] = []
         self.left_out: LeftOut | None = None
@@ -112,13 +113,23 @@ class Scoring:
                 columns["seconds"] += seconds
             self.progress(Scored(self.kernel, trained.C, name, seconds))
             self._carries[i] = score.carry if self.warm_start else None
-            columns |= score.columns
+            columns |= self._named(name, criterion, score)
             self.left_out = self.left_out or score.left_out
             if score.notes:
                 columns["status"] = "not_converged"
                 reasons += score.notes
         columns["status_reason"] = "; ".join(reason for reason in reasons if reason)
         return columns
+
+    def _named(
+        self, name: str, criterion: Criterion, score: Score
+    ) -> dict[str, float | int | bool | None]:
+        """The score under the column that it has in this sweep."""
+        column = self.scored.get(name, criterion.column)
+        return {
+            column if key == criterion.column else key: value
+            for key, value in score.columns.items()
+        }
 
     def _catch_up(self) -> None:
         """Bring what the criteria keep to where it was after the cells passed by."""

@@ -11,12 +11,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from msvm_select.columns import Row
 from msvm_select.criteria.base import Cell
 from msvm_select.errors import KernelError, MsvmError, SettingsError, SolverError
 from msvm_select.kernels.base import Kernel
 from msvm_select.names import MACHINES
 from msvm_select.records import Dataset
-from msvm_select.row import Row
 from msvm_select.settings import PARAMETERS, Settings
 from msvm_select.solution import Solution, onward
 from msvm_select.train import events

@@ -11,10 +11,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from msvm_select.columns import Row
 from msvm_select.kernels.base import Kernel
 from msvm_select.kernels.mercer import INDEFINITE
 from msvm_select.left_out import LeftOut
-from msvm_select.row import Row
 
 if TYPE_CHECKING:
     from msvm_select.train.along_C import Trained

@@ -19,9 +19,9 @@ import pytest
 from click.testing import CliRunner, Result
 
 from msvm_select.cli import EXIT_CODES, cli, main
+from msvm_select.columns import COLUMNS
 from msvm_select.names import CRITERIA, FORMATS, KERNELS, SOLVERS
 from msvm_select.records import Dual
-from msvm_select.row import COLUMNS
 from msvm_select.settings.config import load_config
 from msvm_select.settings.declared import DEFAULT_CRITERION
 from msvm_select.solution import Solution

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from msvm_select.columns import COLUMNS, EXTRA
 from msvm_select.criteria.base import Cell
 from msvm_select.criteria.cross_validation import CrossValidation
 from msvm_select.criteria.holdout import Holdout
@@ -19,7 +20,6 @@ from msvm_select.kernels.precomputed import Precomputed
 from msvm_select.kernels.rbf import Rbf
 from msvm_select.names import CRITERIA
 from msvm_select.records import Dataset, Dual, Scaling
-from msvm_select.row import COLUMNS, EXTRA
 from msvm_select.solvers.qp import Qp
 from tests.conftest import PROBLEMS, Problem, blobs
 

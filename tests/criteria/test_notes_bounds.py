@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from msvm_select.columns import Row
 from msvm_select.criteria.base import Constants
 from msvm_select.criteria.compression import (
     Compression,
@@ -21,7 +22,6 @@ from msvm_select.kernels.rbf import Rbf
 from msvm_select.machines.quadratic import Quadratic
 from msvm_select.records import Dataset, Dual, Scaling
 from msvm_select.results import rank
-from msvm_select.row import Row
 from msvm_select.solvers.qp import Qp
 from tests.conftest import Problem
 from tests.criteria.test_criteria import Cell, at, cell_of

@@ -9,6 +9,7 @@ from sklearn.svm import SVC
 
 from msvm_select import run_sweep
 from msvm_select.cli import cli
+from msvm_select.columns import COLUMNS
 from msvm_select.criteria import span as span_module
 from msvm_select.criteria.base import KINDS, Cell
 from msvm_select.criteria.radius_margin_l1 import RadiusMarginL1
@@ -21,7 +22,6 @@ from msvm_select.left_out import PREDICTED
 from msvm_select.names import CRITERIA, MACHINES
 from msvm_select.records import Dataset, Scaling
 from msvm_select.results.reread import read_results
-from msvm_select.row import COLUMNS
 from msvm_select.show.answers.sweep import sheet
 from msvm_select.solution import Solution
 from msvm_select.solvers.exact import Exact

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from msvm_select.columns import Row
 from msvm_select.errors import DataError, KernelError, SettingsError
 from msvm_select.kernels.base import Kernel
 from msvm_select.kernels.linear import Linear
@@ -15,7 +16,6 @@ from msvm_select.kernels.rbf import Rbf
 from msvm_select.kernels.sigmoid import Sigmoid
 from msvm_select.names import KERNELS
 from msvm_select.records import Gram
-from msvm_select.row import Row
 
 SETTINGS: list[Kernel] = [
     Linear(),

@@ -13,10 +13,9 @@ import pytest
 from click.testing import CliRunner, Result
 
 from msvm_select.cli import cli
+from msvm_select.columns import Row
 from msvm_select.results import Results, rank
-from msvm_select.results.against import Against
-from msvm_select.results.moves import rise
-from msvm_select.row import Row
+from msvm_select.results.against import Against, rise
 from tests.conftest import render
 
 

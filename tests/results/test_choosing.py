@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,12 +13,14 @@ from click.testing import CliRunner, Result
 
 from msvm_select import load_csv, run_sweep
 from msvm_select.cli import cli
+from msvm_select.columns import Row
 from msvm_select.errors import DataError, SettingsError
 from msvm_select.names import RULES
 from msvm_select.results import Results, rank
 from msvm_select.results.choosing import chosen, standard_error
+from msvm_select.results.edges import edge_notes
+from msvm_select.results.notes import baseline_warning
 from msvm_select.results.reread import read_results
-from msvm_select.row import Row
 from msvm_select.settings import settings_from
 from msvm_select.show.answers.sweep import sheet, summary
 from tests.conftest import render
@@ -33,10 +36,10 @@ def row(C: float, gamma: float | None, loo_rate: float, **columns: Any) -> Row:
 
 # The standard error at 0.10 is 0.03.
 ROWS = (
-    row(1.0, 2.0, 0.10),
-    row(8.0, 0.5, 0.10),
-    row(32.0, 0.125, 0.129),
-    row(2.0, 0.125, 0.131),
+    row(8.0, 2.0, 0.10, train_errors=0),
+    row(2.0, 0.5, 0.10, train_errors=4),
+    row(0.5, 0.125, 0.129, train_errors=9),
+    row(0.25, 0.125, 0.131, train_errors=11),
     row(0.1, 0.01, 0.0, status="not_converged"),
 )
 
@@ -53,24 +56,25 @@ def run(*arguments: object) -> Result:
 
 @pytest.mark.parametrize(
     ("rule", "C", "gamma", "eligible"),
-    [("best", 1.0, 2.0, 2), ("simplest", 8.0, 0.5, 2), ("1se", 32.0, 0.125, 3)],
+    [("best", 8.0, 2.0, 2), ("simplest", 2.0, 0.5, 2), ("1se", 0.5, 0.125, 3)],
 )
 def test_each_rule_takes_its_cell(
     rule: str, C: float, gamma: float, eligible: int
 ) -> None:
-    """The first; the smoothest kernel of the ties; that of one standard error."""
+    """Ties: fewer training errors; the smaller C of the ties; of one standard error."""
     choice = chosen(ranked(*ROWS), rule).choice
     assert choice is not None
     assert (choice.row.C, choice.row.gamma) == (C, gamma)
     assert (choice.tied, choice.eligible) == (2, eligible)
 
 
-def test_of_equal_kernels_the_smaller_box_is_the_simpler() -> None:
-    """A linear machine is simpler than any Gaussian, whatever C."""
-    linear = [row(C, None, 0.1, kernel="linear") for C in (64.0, 16.0)]
-    found = chosen(ranked(*ROWS, *linear), "simplest").chosen
-    assert found is not None
-    assert (found.kernel, found.C) == ("linear", 16.0)
+def test_one_order_says_what_is_simpler() -> None:
+    """The smaller C, then the smoother kernel: for ties and for every rule."""
+    ties = [row(C, gamma, 0.1) for C in (4.0, 1.0) for gamma in (0.5, 2.0)]
+    for rule in RULES:
+        found = chosen(ranked(*ties, row(1.0, 8.0, 0.11)), rule).chosen
+        assert found is not None
+        assert (found.C, found.gamma) == (1.0, 0.5)
 
 
 def test_the_standard_error_is_of_the_samples_that_were_judged() -> None:
@@ -114,12 +118,12 @@ def test_nothing_is_chosen_where_nothing_counts() -> None:
 def test_the_summary_says_how_many_tie_and_why_another_was_taken() -> None:
     """One line for the best, a second one for another rule's cell."""
     results = ranked(*ROWS)
-    best = "Best by loo: rbf gamma=2 C=1 (loo_rate = 0.1); 2 cells tie"
+    best = "Best by loo: rbf gamma=2 C=8 (loo_rate = 0.1); 2 cells tie"
     assert summary(chosen(results)) == best
     assert summary(chosen(ranked(*ROWS[1:]))).endswith("(loo_rate = 0.1)")
     assert summary(chosen(results, "1se")).splitlines() == [
         best,
-        "Chosen by 1se: rbf gamma=0.125 C=32 (loo_rate = 0.129); rank 3, the simplest "
+        "Chosen by 1se: rbf gamma=0.125 C=0.5 (loo_rate = 0.129); rank 3, the simplest "
         "of 3 within one standard error (up to 0.13)",
     ]
     assert "rank 2, the simplest of 2 that tie" in summary(chosen(results, "simplest"))
@@ -130,7 +134,7 @@ def test_the_table_marks_the_chosen_row_and_leaves_the_order() -> None:
     results = chosen(ranked(*ROWS), "1se")
     lines = render(results, "table").splitlines()
     assert [line.split()[0] for line in lines[1:5]] == ["1", "2", "*", "4"]
-    assert "not shown: rbf gamma=0.125 C=32" in render(results.head(2), "table")
+    assert "not shown: rbf gamma=0.125 C=0.5" in render(results.head(2), "table")
     assert render(chosen(ranked(*ROWS)), "table").splitlines()[1].startswith(" * 1")
     assert "; 2 cells tie" in render(chosen(ranked(*ROWS)), "table")
 
@@ -147,7 +151,7 @@ def test_json_tells_the_choice_and_is_read_back(tmp_path: Path) -> None:
     results = chosen(ranked(*ROWS), "1se")
     found = sheet(results).document
     assert list(found)[-2:] == ["rows", "chosen"]
-    told = {"select": "1se", "by": "loo", "rank": 3, "C": 32.0, "loo_rate": 0.129}
+    told = {"select": "1se", "by": "loo", "rank": 3, "C": 0.5, "loo_rate": 0.129}
     assert told.items() <= found["chosen"].items()
     for top in (None, 1):
         path = tmp_path / "ranked.json"
@@ -155,7 +159,7 @@ def test_json_tells_the_choice_and_is_read_back(tmp_path: Path) -> None:
         read = read_results(path)
         assert read.choice is not None
         assert read.choice.rule == "1se"
-        assert (read.choice.row.rank, read.choice.row.C) == (3, 32.0)
+        assert (read.choice.row.rank, read.choice.row.C) == (3, 0.5)
         assert math.isclose(read.choice.limit, 0.13)
 
 
@@ -201,3 +205,122 @@ def test_rank_chooses_too(tmp_path: Path) -> None:
     assert "best by C" in run("rank", by_box).stdout
     refused = run("rank", path, "--by", "C", "--select", "1se")
     assert (refused.exit_code, refused.stdout) == (2, "")
+
+
+def test_one_rule_for_all_who_read_a_file(tmp_path: Path) -> None:
+    """``rank``, ``fit --from`` and ``plot`` take the file's choice, or --select's."""
+    swept = tmp_path / "swept.json"
+    line = ["sweep", IRIS, "--C", "0.125,8", "--gamma", "0.125,0.5", "-q"]
+    run(*line, "--select", "1se", "-o", swept)
+    choice = json.loads(swept.read_text())["chosen"]
+    assert (choice["select"], choice["rank"]) == ("1se", 3)
+    ranked_again = run("rank", swept, "--format", "json", "-q")
+    assert json.loads(ranked_again.stdout)["chosen"] == choice
+    drawn = run("plot", swept, "--ascii").stdout
+    assert f"chosen by loo, 1se: rbf gamma={choice['gamma']:g} C=0.125" in drawn
+    fit = ("fit", IRIS, "--from", swept, "-o", tmp_path / "model.json")
+    assert "rank 3: rbf gamma=0.125 C=0.125 (chosen by 1se)" in run(*fit).stderr
+    for command in (fit, ("loo", *fit[1:4]), ("margins", *fit[1:4])):
+        told = run(*command, "--select", "best").stderr
+        assert "rank 1: rbf gamma=0.125 C=8\n" in told
+    both = run(*fit, "--select", "best", "--rank", "1")
+    assert (both.exit_code, "give one" in both.stderr) == (2, True)
+    alone = run("fit", IRIS, "--select", "best", "-o", tmp_path / "model.json")
+    assert (alone.exit_code, "--from" in alone.stderr) == (2, True)
+    other = run("rank", swept, "--by", "n_sv", "--format", "json", "-q")
+    assert json.loads(other.stdout)["chosen"]["select"] == "best"
+
+
+def test_the_chosen_cell_on_an_edge_is_warned_about() -> None:
+    """1se takes the smallest C: if it is the smallest of the grid, a line says so."""
+    found = chosen(ranked(*ROWS[:3]), "1se")
+    notes = edge_notes(found)
+    assert "The chosen C = 0.5 is the smallest of its grid; --C" in notes[-2]
+    assert "The chosen gamma = 0.125 is the smallest of its grid" in notes[-1]
+    assert not any("chosen" in note for note in edge_notes(chosen(ranked(*ROWS[:3]))))
+
+
+def test_a_constant_classifier_is_told() -> None:
+    """The majority baseline stands below the table; a best cell no better is warned of.
+
+    Of cells that are wrong as often the one with fewer training errors is the best: it
+    is not the constant classifier, which has the smallest C.
+    """
+    constant = row(0.25, 0.5, 0.375, n_samples=40, train_errors=15)
+    learnt = [row(C, 0.5, 0.375, n_samples=40, train_errors=0) for C in (1.0, 2.0)]
+    results = replace(
+        ranked(constant, *learnt), data={"classes": {"a": 25, "b": 10, "c": 5}}
+    )
+    assert results.best is not None
+    assert results.best.C == 1.0
+    told = (
+        "Always saying 'a', the largest class, is wrong for 15 of 40 samples (37.5 %)"
+    )
+    assert f"\n{told}.\n" in render(chosen(results), "table")
+    assert baseline_warning(chosen(results)) == (
+        "The best cell does no better than a constant answer. "
+        f"{told}; its loo_rate is 0.375."
+    )
+    better = replace(results, rows=(replace(learnt[0], rank=1, loo_rate=0.35),))
+    assert baseline_warning(chosen(better)) is None
+    assert baseline_warning(chosen(ranked(constant))) is None
+
+
+def test_cv_of_two_numbers_of_folds_has_two_columns(tmp_path: Path) -> None:
+    """Ranked, drawn, judged, written and read back, kept in a journal."""
+    swept, journal = tmp_path / "swept.json", tmp_path / "journal.ndjson"
+    line = ["sweep", IRIS, "--C", "0.125,8", "--gamma", "0.125,0.5"]
+    line += ["--criteria", "cv:5,cv:10", "--rank-by", "cv:10", "--journal", journal]
+    done = run(*line, "-o", swept)
+    assert done.exit_code == 0, done.stderr
+    assert "(cv10_error = " in done.stderr
+    read = read_results(swept)
+    assert read.columns[-1] == "cv10_error"
+    values = {(r.value("cv_error"), r.value("cv10_error")) for r in read.rows}
+    assert all(None not in pair for pair in values)
+    assert any(one != other for one, other in values)
+    by = {
+        name: run("rank", swept, "--by", name, "--format", "csv").stdout
+        for name in ("cv:10", "cv10_error", "cv", "cv:5", "cv_error")
+    }
+    assert by["cv:10"] == by["cv10_error"]
+    assert by["cv"] == by["cv:5"] == by["cv_error"]
+    assert "cv10_error" in run("rank", swept).stdout
+    assert "(cv:10)" in run("plot", swept, "--ascii").stdout
+    gate = run("rank", swept, "--fail-above", "0", "-q")
+    assert gate.stderr.startswith("Gate failed: cv10_error ")
+    from_journal = run("rank", journal, "--format", "csv")
+    assert from_journal.stdout == by["cv:10"]
+    again = run(*line, "--resume", "--format", "csv")
+    assert "4 finished cells" in again.stderr
+    assert again.stdout == by["cv:10"]
+
+
+def test_a_journal_is_a_file_of_results(tmp_path: Path) -> None:
+    """With what its sweep was ranked by; a torn last line is not there yet."""
+    journal, swept = tmp_path / "journal.ndjson", tmp_path / "swept.json"
+    line = ["sweep", IRIS, "--C", "0.125,8", "--gamma", "0.5", "--criteria", "sv-rate"]
+    run(*line, "--journal", journal, "-o", swept, "-q")
+    ranked_again = run("rank", journal, "--format", "csv")
+    assert ranked_again.exit_code == 0, ranked_again.stderr
+    assert ranked_again.stdout == run("rank", swept, "--format", "csv").stdout
+    text = journal.read_text()
+    journal.write_text(text[:-20])
+    assert len(read_results(journal).rows) == 1
+    assert len(read_results("-", text).rows) == 2
+    journal.write_text(text.partition("\n")[0] + "\n")
+    with pytest.raises(DataError, match="no finished cells yet"):
+        read_results(journal)
+
+
+def test_results_are_short_on_the_screen() -> None:
+    """A line in a terminal; a table of the first look in a notebook."""
+    results = chosen(ranked(*ROWS))
+    assert repr(results) == ("Results(5 rows ranked by loo; best: rbf gamma=2 C=8)")
+    page = results._repr_html_()
+    assert page.startswith("<table")
+    assert page.count("<tr") == 1 + 5
+    assert "<th>loo_rate</th>" in page
+    assert "status_reason" not in page
+    odd = replace(ROWS[0], kernel="<b>")
+    assert "<b>" not in ranked(odd, *ROWS)._repr_html_()

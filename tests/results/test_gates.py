@@ -10,11 +10,11 @@ from click.testing import CliRunner, Result
 
 from msvm_select.cli import EXIT_CODES, cli
 from msvm_select.cli.gates import gated_exit_code
+from msvm_select.columns import Row
 from msvm_select.errors import SettingsError
 from msvm_select.results import Results, rank
 from msvm_select.results.choosing import chosen
 from msvm_select.results.gates import broken, check_applicable
-from msvm_select.row import Row
 from tests.conftest import render
 
 IRIS = Path(__file__).parents[2] / "data" / "iris.csv"

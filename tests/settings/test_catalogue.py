@@ -23,7 +23,7 @@ from msvm_select.settings.settings import default_gamma, gamma_value
 DATA = Path(__file__).parents[2] / "data" / "iris.csv"
 EVERY = cli.list_commands(click.Context(cli))
 HEAVY = {"numpy", "scipy", "numba", "pandas", "rich", "qpsolvers", "osqp"}
-ROOMS = {"settings", "columns", "names", "errors", "phrases"}
+ROOMS = {"settings", "columns", "names", "errors", "phrases", "results"}
 
 
 def run(*arguments: object) -> Result:

@@ -160,7 +160,7 @@ def test_the_default_gamma_is_of_the_scaled_data() -> None:
         ({"gap": "1,2"}, "one number"),
         ({"criteria": "sv-rat"}, "did you mean 'sv-rate'"),
         ({"criteria": "cv:x"}, "cv:x"),
-        ({"criteria": "cv:5,cv:10"}, "same column"),
+        ({"criteria": "cv,cv:5"}, "same column"),
         ({"criteria": "sv-rate", "rank_by": "cv:5"}, "not among"),
         ({"scale": "standart"}, "did you mean 'standard'"),
         ({"jobs": 0}, "1 or more"),

@@ -8,10 +8,10 @@ from functools import cache
 import numpy as np
 
 from msvm_select import run_sweep
+from msvm_select.columns import Row
 from msvm_select.model.examined import judged
 from msvm_select.records import Dataset
 from msvm_select.results import Results, rank
-from msvm_select.row import Row
 from msvm_select.settings import settings_from
 from msvm_select.show.charts.confusion import confusion_of
 from msvm_select.show.page.command import command_line

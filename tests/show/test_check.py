@@ -79,7 +79,11 @@ def test_table() -> None:
     lines = run.stdout.splitlines()
     assert lines[0] == "iris: 150 rows, 4 features, 3 classes (column 'class')"
     assert lines[1] == "classes: setosa 50, versicolor 50, virginica 50"
-    assert lines[3].split() == [
+    assert lines[2] == (
+        "Always saying 'setosa', the largest class, is wrong for 100 of 150 samples "
+        "(66.7 %)."
+    )
+    assert lines[4].split() == [
         "sepal_length_cm",
         "4.3",
         "7.9",

@@ -15,11 +15,11 @@ from click.testing import CliRunner, Result
 
 from msvm_select import load_csv
 from msvm_select.cli import cli, talk
+from msvm_select.columns import Row
 from msvm_select.kernels.rbf import Rbf
 from msvm_select.left_out import ROADS
 from msvm_select.model.examined import LeftOutReport, leave_one_out
 from msvm_select.names import FORMATS, SOLVERS
-from msvm_select.row import Row
 from msvm_select.settings import settings_from
 from msvm_select.show.answers.loo import in_words, sheet
 from msvm_select.train.along_C import train_cell

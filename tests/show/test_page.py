@@ -19,11 +19,11 @@ from click.testing import CliRunner
 
 from msvm_select import run_sweep
 from msvm_select.cli import cli
+from msvm_select.columns import Row
 from msvm_select.model.examined import judged
 from msvm_select.names import SOLVERS
 from msvm_select.results import Results, rank
 from msvm_select.results.choosing import Choice
-from msvm_select.row import Row
 from msvm_select.settings import settings_from
 from msvm_select.settings.grids import parse_grid
 from msvm_select.show.charts.curves import by_setting

@@ -14,9 +14,9 @@ from click.testing import CliRunner
 
 from msvm_select import load_csv, run_sweep
 from msvm_select.cli import cli
+from msvm_select.columns import Row
 from msvm_select.results import Results, rank
 from msvm_select.results.edges import edges
-from msvm_select.row import Row
 from msvm_select.settings import Settings, settings_from
 from msvm_select.sweep import Extension, gather, iterate
 from msvm_select.sweep.journal import Journal
@@ -205,7 +205,7 @@ def test_the_command_says_each_round_and_where_it_ended(tmp_path: Path) -> None:
         "-o",
         str(out),
     ]
-    line += ["--criteria", "sv-rate"]
+    line += ["--criteria", "train-errors"]
     plain = CliRunner().invoke(cli, line)
     assert "--extend 1 looks beyond it" in plain.stderr
     wide = CliRunner().invoke(cli, [*line, "--extend", "1"])

@@ -22,9 +22,9 @@ import pytest
 from click.testing import CliRunner, Result
 
 from msvm_select.cli import cli
+from msvm_select.columns import Row
 from msvm_select.errors import DataError, MsvmError, SettingsError
 from msvm_select.records import Dataset
-from msvm_select.row import Row
 from msvm_select.settings import Settings, settings_from
 from msvm_select.sweep import gather, iterate, run_sweep
 from msvm_select.sweep import journal as journal_module
@@ -150,7 +150,7 @@ def test_each_line_is_there_before_the_row_counts(data: Dataset, file: Path) -> 
             header, *lines = file.read_text().splitlines()
             assert len(lines) == count
             told = json.loads(lines[-1])
-            assert told == {k: v for k, v in vars(row).items() if v is not None}
+            assert told == {k: v for k, v in row.values().items() if v is not None}
     assert json.loads(header)["schema_version"] == 1
     assert json.loads(header)["data"]["name"] == "three"
 

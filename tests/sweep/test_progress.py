@@ -11,9 +11,9 @@ from rich.console import Console
 from msvm_select.cli import talk
 from msvm_select.cli.bar import ROOM, Display
 from msvm_select.cli.wording import fitting, log_line
+from msvm_select.columns import Row
 from msvm_select.kernels.polynomial import Polynomial
 from msvm_select.kernels.rbf import Rbf
-from msvm_select.row import Row
 from msvm_select.sweep import compiling
 from msvm_select.sweep.durations import between, exactly, roughly
 from msvm_select.sweep.forecast import Forecast, UnderWay

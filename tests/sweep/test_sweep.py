@@ -11,13 +11,13 @@ import numpy as np
 import pytest
 
 from msvm_select import load_csv
+from msvm_select.columns import COLUMNS, RANKED_BY, Row, column_of
 from msvm_select.criteria.base import Cell, Criterion, Score
 from msvm_select.errors import DataError, SettingsError, SolverError
 from msvm_select.handover import interleave
 from msvm_select.kernels.mercer import smallest_eigenvalue
 from msvm_select.names import CRITERIA, SOLVERS
 from msvm_select.records import Dataset, Dual
-from msvm_select.row import COLUMNS, Row
 from msvm_select.settings import settings_from
 from msvm_select.solution import Solution
 from msvm_select.solvers.qp import Qp
@@ -218,6 +218,7 @@ def test_a_criterion_finds_again_what_it_carried(
 ) -> None:
     """Along C of one kernel setting, and not across settings; a failure is a row."""
     monkeypatch.setitem(CRITERIA, "counting", Counting)
+    monkeypatch.setitem(RANKED_BY, "counting", column_of("vc_dimension"))
     rows = sweep(data, criteria="counting", C="0.5,1,2,4", gamma="0.1,1")
     found = {(row.gamma, row.C): row.vc_dimension for row in rows}
     assert [found[0.1, C] for C in (0.5, 1.0, 2.0, 4.0)] == [1.0, 2.0, None, 3.0]
@@ -244,6 +245,7 @@ def test_what_a_criterion_notes_counts_against_its_row(
 ) -> None:
     """The score is kept, the status says not_converged, the reason why."""
     monkeypatch.setitem(CRITERIA, "doubting", Doubting)
+    monkeypatch.setitem(RANKED_BY, "doubting", column_of("vc_dimension"))
     monkeypatch.setitem(SOLVERS, "failing", Failing)
     rows = sweep(data, solver="failing", criteria="doubting", C="0.5,2", gamma=1)
     assert [row.vc_dimension for row in rows] == [1.0, 1.0]

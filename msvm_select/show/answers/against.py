@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from msvm_select.columns import CELL, Row
 from msvm_select.records import Plain
 from msvm_select.results.against import Against
 from msvm_select.results.ranking import Results
-from msvm_select.row import CELL, Row
 from msvm_select.show.sheet import Look, Sheet
 
 LEFT = ("kernel", "loss", "moved", "status_before", "status")
@@ -89,9 +89,9 @@ def _counts(against: Against) -> dict[str, int]:
 def _cell(row: Row | None, column: str) -> dict[str, Any] | None:
     if row is None:
         return None
-    return {name: getattr(row, name) for name in (*CELL, column)}
+    return {name: row.value(name) for name in (*CELL, column)}
 
 
 def _told(results: Results, column: str) -> str:
     best = results.best
-    return f"{best.cell} ({getattr(best, column):.4g})" if best else "none"
+    return f"{best.cell} ({best.value(column):.4g})" if best else "none"

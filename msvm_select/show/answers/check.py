@@ -9,6 +9,7 @@ from msvm_select.data.describe import ColumnSummary, Description
 from msvm_select.errors import DataError
 from msvm_select.phrases import counted, in_a_line, quoted
 from msvm_select.records import Plain
+from msvm_select.results.identity import baseline_of
 from msvm_select.show.sheet import Look, Sheet
 
 MOST = 40  # classes, columns or warnings in a table
@@ -32,18 +33,21 @@ def sheet(found: Description) -> Sheet:
     at = names.index("columns")
     rest = len(found.columns) - MOST
     classes = [f"{in_a_line(name)} {m}" for name, m in found.classes.items()]
+    constant = baseline_of(found.classes)
+    told = constant and asdict(constant) | {"rate": constant.rate}
     return Sheet(
         columns=LOOKS,
         rows=whole["columns"],
         rows_as="columns",
         facts={"usable": True, "problems": []} | {n: whole[n] for n in names[:at]},
-        blocks={name: whole[name] for name in names[at + 1 :]},
+        blocks={**{name: whole[name] for name in names[at + 1 :]}, "baseline": told},
         shown=[look.name for look in LOOKS],
         listed=whole["columns"][:MOST],
         above=[
             f"{found.name}: {found.rows} rows, {counted(found.features, 'feature')}, "
             f"{len(found.classes)} classes (column {quoted(found.target)})",
             f"classes: {', '.join(_cut(classes))}",
+            *([f"{constant.text}."] if constant else []),
         ],
         below=[
             *[f"... and {rest} more columns (--format json has them all)"][: rest > 0],

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from msvm_select.columns import CELL
 from msvm_select.records import Plain
 from msvm_select.results.compare import CHOICE, Comparison
-from msvm_select.row import CELL
 from msvm_select.show.sheet import Look, Sheet, shown
 
 SHOWN = (

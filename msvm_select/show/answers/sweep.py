@@ -5,15 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
-from msvm_select.records import Plain, PlainRow
+from msvm_select.columns import CELL, Row, column_of
+from msvm_select.records import Plain
 from msvm_select.results.choosing import choice_document
-from msvm_select.results.ranking import SCORES, Results, is_filled, ranking_column
-from msvm_select.results.risk import risk_notes
-from msvm_select.row import CELL, PARAMETERS, Row
+from msvm_select.results.notes import baseline, baseline_warning, risk_notes
+from msvm_select.results.ranking import Results
 from msvm_select.show.sheet import WIDTH, Look, Sheet, shown
-
-MEASURES = ("train_errors", "n_sv", "gap", "n_bounded", "b_unique", "seconds")
-LEFT = ("kernel", "status", "status_reason")
 
 
 def sheet(results: Results, top: int | None = None) -> Sheet:
@@ -25,7 +22,7 @@ def sheet(results: Results, top: int | None = None) -> Sheet:
     kernels = {row.kernel for row in head.rows}
     return Sheet(
         columns=[look(name) for name in results.columns],
-        rows=[plain(row) for row in head.rows],
+        rows=[{n: row.value(n) for n in results.columns} for row in head.rows],
         facts={
             "data": dict(results.data),
             "settings": dict(results.settings),
@@ -37,7 +34,7 @@ def sheet(results: Results, top: int | None = None) -> Sheet:
         implied=["kernel"] if len(kernels) == 1 else [],
         width=WIDTH,
         marked=ranks.index(chosen.rank) if chosen and chosen.rank in ranks else None,
-        below=["", *_legend(head), *_troubles(head)],
+        below=["", *_legend(head), *_baseline(results), *_troubles(head)],
         told=summary(results).splitlines(),
         notes=[*_notes(results)],
     )
@@ -47,15 +44,10 @@ def look(column: str) -> Look:
     """How people see a column of results."""
     return Look(
         column,
-        left=column in LEFT,
+        left=column_of(column).kind is str,
         digits=6 if column in CELL else 4,
         text=_power if column in ("gap", "kkt_violation") else None,
     )
-
-
-def plain(row: Row) -> PlainRow:
-    """The values by column."""
-    return vars(row)
 
 
 def summary(results: Results) -> str:
@@ -75,19 +67,14 @@ def summary(results: Results) -> str:
 
 def _columns(results: Results) -> tuple[list[str], list[str]]:
     """Those that tell which cell it is and its score; the others by importance."""
-    rows = results.rows
-    parameters = [name for name in PARAMETERS if is_filled(rows, name)]
-    score = ranking_column(results.rank_by)
-    where = ["rank", "kernel", *parameters, "C"]
-    troubled = ["status"] if results.count("ok") < len(rows) else []
-    wanted = dict.fromkeys([*troubled, "train_errors", *SCORES, *MEASURES])
-    first = list(dict.fromkeys([*where, score]))
-    return first, [c for c in wanted if c not in first and is_filled(rows, c)]
+    where = ("rank", *CELL, results.column)
+    first = [name for name in results.first_look if name in where]
+    return first, [name for name in results.first_look if name not in where]
 
 
 def _scored(results: Results, row: Row) -> str:
-    column = ranking_column(results.rank_by)
-    return f"{row.cell} ({column} = {look(column)(getattr(row, column))})"
+    column = results.column
+    return f"{row.cell} ({column} = {look(column)(row.value(column))})"
 
 
 def _tied(results: Results) -> str:
@@ -111,7 +98,7 @@ def _blocks(results: Results) -> dict[str, Any]:
     """What a JSON document has after the rows, as far as it is there."""
     found: dict[str, Any] = {"gram": list(results.gram)} if results.gram else {}
     if results.choice is not None:
-        found["chosen"] = choice_document(results.choice, results.rank_by)
+        found["chosen"] = choice_document(results)
     return found
 
 
@@ -131,6 +118,12 @@ def _legend(results: Results) -> list[str]:
     ]
 
 
+def _baseline(results: Results) -> list[str]:
+    """How good it is to ignore the features."""
+    known = baseline(results)
+    return [f"{known.text}."] if known else []
+
+
 def _troubles(results: Results) -> list[str]:
     """Each trouble once, with the number of its cells."""
     found = Counter(
@@ -143,7 +136,9 @@ def _troubles(results: Results) -> list[str]:
 
 def _notes(results: Results) -> list[str]:
     """What the risk is worth, and how many cells are in trouble."""
-    notes = [f"Note: {note}." for note in risk_notes(results)]
+    constant = baseline_warning(results)
+    notes = [f"Warning: {constant}"] if constant else []
+    notes += [f"Note: {note}." for note in risk_notes(results)]
     failed, open_ = results.count("failed"), results.count("not_converged")
     if failed or open_:
         notes.append(

@@ -6,27 +6,17 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from msvm_select.columns import SCORES, Row, Setting, column_of, counts, further_columns
 from msvm_select.errors import SettingsError
 from msvm_select.phrases import listed
-from msvm_select.results.labels import label_of
-from msvm_select.results.ranking import Results, ranking_column
-from msvm_select.row import Row, Setting
+from msvm_select.results.ranking import Results
 from msvm_select.show.charts.heat import (
-    COUNTED,
     default_criterion,
     described_row,
     parameters_of,
     picked,
-    state_of,
 )
 
-RATES = ("loo_rate", "span_rate", "cv_error", "holdout_error", "train_errors")
-BOUNDS = (
-    *("radius_margin_count", "radius_margin", "sv_rate"),
-    *("guaranteed_risk", "compression_bound"),
-)
-INDICES = ("radius_margin_q", "radius_margin_l1", "vc_dimension")
-PER_SAMPLE = ("train_errors", "radius_margin", "radius_margin_count")
 ALIKE = 1e-6  # two values of a parameter, one of them typed with few digits
 
 
@@ -87,16 +77,16 @@ def curves_of(
         if row.setting == first.setting:
             rows.setdefault(row.C, row)
     along = [rows[C] for C in sorted(rows)]
-    sound = state_of(first, ranking_column(by)) in COUNTED
+    sound = counts(first, results.column_of(by))
     return Curves(
         name=str(results.data.get("name", "")),
         setting=described_row(first, sigma, C=False),
         verdict=verdict if first is chosen else f"best by {by} here",
         Cs=tuple(row.C for row in along),
         troubled=tuple(row.C for row in along if row.status != "ok"),
-        rates=_curves(along, RATES),
-        bounds=_curves(along, BOUNDS),
-        indices=_curves(along, INDICES),
+        rates=_curves(along, [*_of_role(results, "rate"), "train_errors"]),
+        bounds=_curves(along, _of_role(results, "bound")),
+        indices=_curves(along, _of_role(results, "index")),
         band=tuple(_band(row) for row in along),
         chosen=first.C if sound else None,
     )
@@ -134,13 +124,18 @@ def curve_of(along: Sequence[Row], column: str, percent: bool = False) -> Curve:
     shown = _percent if percent else _in_its_unit
     return Curve(
         column,
-        label_of(column).text,
+        column_of(column).text,
         values=tuple(shown(row, column) for row in along),
-        counts=tuple(state_of(row, column) in COUNTED for row in along),
+        counts=tuple(counts(row, column) for row in along),
     )
 
 
-def _curves(along: list[Row], columns: tuple[str, ...]) -> tuple[Curve, ...]:
+def _of_role(results: Results, role: str) -> list[str]:
+    names = (*SCORES, *further_columns(results.rows, results.criteria))
+    return [name for name in names if column_of(name).role == role]
+
+
+def _curves(along: list[Row], columns: Sequence[str]) -> tuple[Curve, ...]:
     found = (curve_of(along, column, percent=True) for column in columns)
     return tuple(curve for curve in found if any(map(math.isfinite, curve.values)))
 
@@ -150,16 +145,16 @@ def _in_its_unit(row: Row, column: str) -> float:
 
     A bound that does not apply has its value.
     """
-    value = getattr(row, column)
+    value = row.value(column)
     if value is None or row.status != "ok":
         return math.nan
-    return label_of(column).factor * float(value)
+    return column_of(column).factor * float(value)
 
 
 def _percent(row: Row, column: str) -> float:
     """In percent of the samples, except an index."""
     value = _in_its_unit(row, column)
-    if column in PER_SAMPLE:
+    if column_of(column).unit == "samples":
         return 100.0 * value / row.n_samples if row.n_samples else math.nan
     return value
 

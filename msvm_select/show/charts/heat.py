@@ -12,22 +12,21 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
+from msvm_select.columns import (
+    COUNTS,
+    STATES,
+    Column,
+    Row,
+    column_of,
+    is_filled,
+    state_of,
+)
 from msvm_select.errors import DataError, SettingsError
 from msvm_select.names import KERNELS
-from msvm_select.results.labels import Label, label_of
-from msvm_select.results.ranking import APPLICABLE, Results, is_filled, ranking_column
-from msvm_select.row import CELL, Row
+from msvm_select.results.choosing import as_chosen
+from msvm_select.results.ranking import Results
 from msvm_select.show.charts.scale import SHADES, Scale
 
-STATES = {
-    "ok": "a value",
-    "ambiguous": "ambiguous (a left-out margin within 1e-7 of 0)",
-    "inapplicable": "does not apply",
-    "none": "no value",
-    "not_converged": "did not converge",
-    "failed": "failed",
-}
-COUNTED = ("ok", "ambiguous")  # the states whose value counts
 PREFERRED = ("loo", "cv", "holdout", "span", "radius-margin", "train-errors")
 MOST_PANELS = 4  # of one kernel
 UNSET = math.nan  # the value of a parameter that there is not
@@ -44,7 +43,7 @@ class HeatCell:
     @property
     def counts(self) -> bool:
         """Whether it has a value that counts, and so a shade."""
-        return self.state in COUNTED
+        return self.state in COUNTS
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,7 +71,7 @@ class HeatMap:
 
     by: str
     column: str
-    label: Label
+    label: Column
     panels: tuple[HeatPanel, ...]
     chosen: Row | None
     best: Row | None
@@ -120,11 +119,12 @@ def heat_map_of(
     ``most``: panels of one kernel (None: as many as it takes to show every cell).
     """
     by = by or default_criterion(results)
-    column, label = ranking_column(by), label_of(ranking_column(by))
+    column = results.column_of(by)
+    label = column_of(column)
     ranked, chosen, verdict = picked(results, by)
     sigma = bool(results.settings.get("sigma"))
     if chosen is not None:
-        score = label.shown(getattr(chosen, column))
+        score = label.shown(chosen.value(column))
         unit = f" {label.unit}".rstrip()
         verdict += f": {described_row(chosen, sigma)} ({score}{unit})"
     panels = [
@@ -142,27 +142,19 @@ def picked(results: Results, by: str) -> tuple[Results, Row | None, str]:
 
     That is the best one, unless the sweep chose among the good ones by this criterion.
     """
-    ranked, choice = results.ranked(by), results.choice
-    own = results.settings.get("rank_by", by)
-    if (
-        choice is None
-        or choice.rule == "best"
-        or ranking_column(str(own)) != ranking_column(by)
-    ):
-        return ranked, ranked.best, f"best by {by}"
-    cell = [getattr(choice.row, name) for name in CELL]
-    same = [row for row in ranked.rows if [getattr(row, n) for n in CELL] == cell]
-    chosen = same[0] if same else choice.row  # which the file may have left out
-    return ranked, chosen, f"chosen by {by}, {choice.rule}"
+    ranked = as_chosen(results, by)
+    rule = "best" if ranked.choice is None else ranked.choice.rule
+    how = f"best by {by}" if rule == "best" else f"chosen by {by}, {rule}"
+    return ranked, ranked.chosen, how
 
 
 def default_criterion(results: Results) -> str:
     """What the sweep ranked by, else the first that the rows have a value of."""
     by = results.settings.get("rank_by")
-    if by and is_filled(results.rows, ranking_column(str(by))):
+    if by and is_filled(results.rows, results.column_of(str(by))):
         return str(by)
     for name in PREFERRED:
-        if is_filled(results.rows, ranking_column(name)):
+        if is_filled(results.rows, results.column_of(name)):
             return name
     count, failed = len(results.rows), results.count("failed")
     if failed == count:
@@ -184,19 +176,6 @@ def described_row(row: Row, sigma: bool = False, C: bool = True) -> str:
     """``rbf gamma=0.5 C=8``, for a person."""
     values = parameters_of(row, sigma) | ({"C": row.C} if C else {})
     return " ".join([row.kernel, *(f"{name}={v:.6g}" for name, v in values.items())])
-
-
-def state_of(row: Row, column: str) -> str:
-    """What is to be thought of the row's value there."""
-    value = getattr(row, column)
-    if row.status != "ok":
-        return row.status if row.status in STATES else "failed"
-    if value is None or not math.isfinite(value):
-        return "none"
-    if (flag := APPLICABLE.get(column)) and getattr(row, flag) is False:
-        return "inapplicable"
-    doubtful = column in ("loo_rate", "loo_errors") and row.loo_ambiguous
-    return "ambiguous" if doubtful else "ok"
 
 
 def _kernel_order(kernel: str) -> tuple[int, str]:
@@ -243,7 +222,7 @@ def _panel(
     cells: dict[tuple[int, int], HeatCell] = {}
     for row, point in ranked:
         at = values.index(point[up]) if up else 0, Cs.index(row.C)
-        cell = HeatCell(row, state_of(row, column), getattr(row, column))
+        cell = HeatCell(row, state_of(row, column), row.value(column))
         cells.setdefault(at, cell)
     kernel = ranked[0][0].kernel
     return HeatPanel(title, kernel, up, tuple(values), tuple(Cs), cells)

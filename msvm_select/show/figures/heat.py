@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from msvm_select.show.charts.heat import STATES, HeatCell, HeatMap, HeatPanel
+from msvm_select.columns import STATES
+from msvm_select.show.charts.heat import HeatCell, HeatMap, HeatPanel
 from msvm_select.show.charts.scale import SHADES, Grid, colour, hexadecimal, ink_on
 from msvm_select.show.figures.look import (
     Size,
@@ -167,7 +168,7 @@ def _words(figure: Figure, chart: HeatMap) -> None:
     handles = [
         Patch(facecolor=BLANK, edgecolor=INK, hatch=HATCHES[state], label=STATES[state])
         for state in chart.states
-        if state != "ok"
+        if state in HATCHES
     ]
     if chart.chosen is not None:
         frame = Patch(facecolor="none", edgecolor="black", lw=2.0, label=chart.verdict)
@@ -194,7 +195,7 @@ def _fit_to_size(figure: Figure, axes: Axes, panel: HeatPanel, chart: HeatMap) -
     texts = {
         at: (chart.label.shown(cell.value), painted[1])
         for at, cell in panel.cells.items()
-        if cell.state == "ok" and cell.value is not None
+        if cell.state in ("ok", "vacuous") and cell.value is not None
         if (painted := colour_of(chart, cell)) is not None
     }
     longest = max((len(text) for text, _ in texts.values()), default=0)

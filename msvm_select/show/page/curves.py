@@ -6,9 +6,8 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from msvm_select.results.labels import label_of
+from msvm_select.columns import Row, column_of
 from msvm_select.results.ranking import Results
-from msvm_select.row import Row
 from msvm_select.show.charts.curves import Curve, by_setting, curve_of
 from msvm_select.show.charts.scale import Grid, Scale
 from msvm_select.show.page.markup import Html, el, joined
@@ -89,7 +88,7 @@ def _panel(results: Results, column: str, chosen: Row | None) -> Html:
         )
         for i, line in enumerate(lines)
     ]
-    label = label_of(column)
+    label = column_of(column)
     picture = el(
         "svg",
         _grid(Cs, across, up),

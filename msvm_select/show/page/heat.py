@@ -11,10 +11,9 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
+from msvm_select.columns import STATES, Row
 from msvm_select.results.ranking import Results
-from msvm_select.row import Row
 from msvm_select.show.charts.heat import (
-    STATES,
     HeatCell,
     HeatMap,
     HeatPanel,

@@ -10,9 +10,8 @@ from functools import cached_property
 from importlib.resources import files
 from string import Template
 
-from msvm_select.results.labels import label_of
+from msvm_select.columns import Row, column_of
 from msvm_select.results.ranking import Results
-from msvm_select.row import Row
 from msvm_select.show.charts.confusion import Confusion
 from msvm_select.show.charts.curves import by_setting
 from msvm_select.show.page import heat, tables, words
@@ -101,7 +100,7 @@ def _sections(report: Report) -> Iterator[tuple[str, Html]]:
     table = tables.cells(results, report.columns, report.chosen)
     box = tables.scrolling(table, "Every cell", id="every")
     yield "Every cell", joined([_controls(report), box])
-    if any(column in tables.OF_COLUMN for column in report.paintings):
+    if any(column_of(column).ranks for column in report.paintings):
         yield "What the scores mean", tables.meanings(results, report.paintings)
     yield "Data and settings", _origin(report)
     if report.command:
@@ -144,7 +143,7 @@ def _interruption(report: Report) -> Html | None:
 def _over_the_grid(report: Report) -> Html:
     painting = next(iter(report.paintings.values()))
     bright, dark = painting.ends()
-    options = (el("option", label_of(c).text, value=c) for c in report.paintings)
+    options = (el("option", column_of(c).text, value=c) for c in report.paintings)
     choice = el("label", "Score ", el("select", *options, id="score"))
     legend = el(
         "p",

@@ -3,31 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict
 from typing import Any
 
+from msvm_select.columns import (
+    SCORES,
+    Row,
+    column_of,
+    further_columns,
+    holds,
+    is_filled,
+    state_of,
+)
 from msvm_select.names import CRITERIA
 from msvm_select.records import finite
-from msvm_select.results.labels import label_of
-from msvm_select.results.ranking import (
-    APPLICABLE,
-    SCORES,
-    Results,
-    is_filled,
-    ranking_column,
-)
-from msvm_select.row import PARAMETERS, Row
+from msvm_select.results.ranking import Results
 from msvm_select.show.charts.confusion import Confusion
-from msvm_select.show.charts.heat import COUNTED, state_of
 from msvm_select.show.page.command import grid_text
 from msvm_select.show.page.markup import Html, el
 from msvm_select.show.page.words import percent, text
 
-WORDS = ("kernel", "solver", "status", "status_reason", "loss")
-CERTIFICATE = ("n_sv", "gap", "b_unique")
-OF_COLUMN = {kind.column: kind for kind in CRITERIA.values()}
-WHERE_B_IS_UNIQUE = ("sv_rate", "compression_bound")
-OF_THE_RISK = ("guaranteed_risk", "compression_bound")  # say nothing from 1 on
 LONG = 14  # characters of a class that has room for them
 TINTS = (0.0, 0.05, 0.15, 0.30)  # shares of a class that goes wrong, from faint to full
 FEW = 12  # features that are named at once
@@ -47,7 +41,7 @@ def filled_columns(results: Results) -> list[str]:
     return [
         column
         for column in dict.fromkeys((*_first_look(results), *results.columns))
-        if any(getattr(row, column) not in blank for row in results.rows)
+        if any(row.value(column) not in blank for row in results.rows)
     ]
 
 
@@ -59,15 +53,14 @@ def first_columns(results: Results, filled: Sequence[str]) -> list[str]:
 
 def scores(results: Results) -> list[str]:
     """The columns worth a picture, the one that is ranked by first."""
-    by = ranking_column(results.rank_by)
-    wanted = (by, *SCORES, "train_errors", "n_sv")
-    pairs = {"loo_errors": "loo_rate", "n_sv": "sv_rate"}  # a count and its share
-    doubled = {n for n, rate in pairs.items() if is_filled(results.rows, rate)}
-    return [
+    rows, by = results.rows, results.column
+    further = further_columns(rows, results.criteria)
+    filled = [
         column
-        for column in dict.fromkeys(wanted)
-        if is_filled(results.rows, column) and (column == by or column not in doubled)
+        for column in dict.fromkeys((by, *SCORES, *further, "train_errors", "n_sv"))
+        if is_filled(rows, column)
     ]
+    return [c for c in filled if c == by or column_of(c).share not in filled]
 
 
 def cells(results: Results, columns: Sequence[str], chosen: Row | None) -> Html:
@@ -88,8 +81,7 @@ def cells(results: Results, columns: Sequence[str], chosen: Row | None) -> Html:
 
 def sortable(results: Results, columns: Sequence[str]) -> list[list[Any]]:
     """The values behind the table, unrounded, to sort by."""
-    rows = map(asdict, results.rows)
-    return [[finite(row[column]) for column in columns] for row in rows]
+    return [[finite(row.value(name)) for name in columns] for row in results.rows]
 
 
 def confusion(chart: Confusion) -> Html:
@@ -111,19 +103,9 @@ def meanings(results: Results, columns: Iterable[str]) -> Html:
     """What each score is, when it holds, and in how many cells it does."""
     heads = ("score", "kind", "what it is", "when it holds", "holds in")
     head = el("tr", *(el("th", name, scope="col") for name in heads))
-    body = (_meaning(results, c) for c in columns if c in OF_COLUMN)
+    body = (_meaning(results, c) for c in columns if column_of(c).ranks)
     table = el("table", el("thead", head), el("tbody", *body), class_="prose")
     return scrolling(table, "What the scores mean")
-
-
-def holds(row: Row, column: str) -> bool:
-    """Whether the score is what it claims to be in this cell, and says something."""
-    value = getattr(row, column)
-    if state_of(row, column) not in COUNTED:
-        return False
-    if column in WHERE_B_IS_UNIQUE and row.b_unique is False:
-        return False
-    return column not in OF_THE_RISK or value < 1.0
 
 
 def facts(pairs: Mapping[str, str | None]) -> Html:
@@ -180,20 +162,15 @@ def scrolling(table: Html, name: str, **attributes: str) -> Html:
 
 
 def _first_look(results: Results) -> tuple[str, ...]:
-    """The columns that matter most, in the order of reading."""
-    several = len({row.kernel for row in results.rows}) > 1
+    """The columns that matter most; where there is trouble, why."""
     troubled = results.count("ok") < len(results.rows)
-    return (
-        *("rank", *(["kernel"] if several else []), *PARAMETERS, "C"),
-        ranking_column(results.rank_by),
-        *(["status"] if troubled else []),
-        *("train_errors", *SCORES, *CERTIFICATE),
-        *(["status_reason"] if troubled else []),
-    )
+    several = len({row.kernel for row in results.rows}) > 1
+    look = (name for name in results.first_look if several or name != "kernel")
+    return (*look, *(["status_reason"] if troubled else []))
 
 
 def _heading(column: str) -> Html:
-    titled = label_of(column).text
+    titled = column_of(column).text
     return el(
         "th",
         el("button", column, type="button"),
@@ -208,14 +185,14 @@ def _kind(column: str) -> str | None:
     """Words stand on the left, and a reason may take several lines."""
     if column == "status_reason":
         return "word reason"
-    return "word" if column in WORDS else None
+    return "word" if column_of(column).kind is str else None
 
 
 def _entry(row: Row, column: str) -> Html:
     shown = text(row, column)
     if column == "rank":
         return el("th", shown, scope="row")
-    if column in APPLICABLE and state_of(row, column) == "inapplicable":
+    if column_of(column).role and state_of(row, column) == "inapplicable":
         return el("td", f"({shown})", class_="inapplicable")
     return el("td", shown, class_=_kind(column))
 
@@ -236,12 +213,12 @@ def _count(count: int, total: int, diagonal: bool) -> Html:
 
 
 def _meaning(results: Results, column: str) -> Html:
-    kind = OF_COLUMN[column]
+    kind = CRITERIA[column_of(column).criterion]
     count = len(results.rows)
     held = sum(holds(row, column) for row in results.rows)
     return el(
         "tr",
-        el("th", label_of(column).text, " ", el("code", column), scope="row"),
+        el("th", column_of(column).text, " ", el("code", column), scope="row"),
         el("td", kind.kind),
         el("td", CRITERIA.summary(kind.name)),
         el("td", kind.applies),

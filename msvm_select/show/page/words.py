@@ -5,12 +5,11 @@ from __future__ import annotations
 import math
 import re
 
+from msvm_select.columns import CELL, Row, column_of
 from msvm_select.phrases import counted
 from msvm_select.results.edges import edge_notes
-from msvm_select.results.labels import label_of
-from msvm_select.results.ranking import Results, ranking_column
-from msvm_select.results.risk import risk_notes
-from msvm_select.row import CELL, Row
+from msvm_select.results.notes import baseline, baseline_warning, risk_notes
+from msvm_select.results.ranking import Results
 from msvm_select.show.charts.confusion import Confusion
 from msvm_select.show.charts.heat import described_row
 from msvm_select.show.page.markup import Html, el, joined
@@ -23,7 +22,7 @@ NUMBER = re.compile(r"-?[\d.]+(e[+-]?\d+)?")
 
 def text(row: Row, column: str) -> str:
     """One value, rounded; the file of results has all digits."""
-    value = getattr(row, column)
+    value = row.value(column)
     if value is None or value == "":
         return NOTHING
     if isinstance(value, bool):
@@ -66,7 +65,10 @@ def answer(results: Results, chosen: Row | None, confusion: Confusion | None) ->
         return el("p", none, class_="answer")
     cell = el("strong", named(results, chosen))
     standing = f" is {_standing(results, chosen)}. "
-    sentence = joined([f"{tried}, ", cell, standing, _left_out(chosen, confusion)])
+    known = baseline(results)
+    constant = f" {known.text}." if known else ""
+    left_out = _left_out(chosen, confusion)
+    sentence = joined([f"{tried}, ", cell, standing, left_out, constant])
     return el("p", sentence, class_="answer")
 
 
@@ -113,7 +115,8 @@ def diagnostics(row: Row) -> dict[str, str | None]:
 
 def notes(results: Results) -> list[str]:
     """What to know before trusting the answer."""
-    found = [*_ties(results), *edge_notes(results)]
+    warning = baseline_warning(results)
+    found = [*([warning] if warning else []), *_ties(results), *edge_notes(results)]
     found += [f"{note}." for note in risk_notes(results)]
     troubles = _troubles(results)
     found += troubles[:MOST]
@@ -139,7 +142,7 @@ def _troubles(results: Results) -> list[str]:
 
 def _standing(results: Results, chosen: Row) -> str:
     """Why this cell: the best by what, or chosen among which others."""
-    column = ranking_column(results.rank_by)
+    column = results.column
     by = f"by {results.rank_by}{_score(chosen, column)}"
     if column in ("loo_rate", "loo_errors"):  # its value is in the next sentence
         by = "by leave-one-out"
@@ -153,9 +156,9 @@ def _standing(results: Results, chosen: Row) -> str:
 
 
 def _score(row: Row, column: str) -> str:
-    label = label_of(column)
+    label = column_of(column)
     unit = f"{SPACE}{label.unit}" if label.unit == "%" else ""
-    value = label.shown(float(getattr(row, column)))
+    value = label.shown(float(row.value(column)))
     return f" ({label.text}: {value}{unit})"
 
 
@@ -178,6 +181,7 @@ def _ties(results: Results) -> list[str]:
     if choice is None or choice.tied < 2:
         return []
     return [
-        f"{choice.tied} cells tie for the best {ranking_column(results.rank_by)}. The "
-        "smallest C comes first, then the smoothest kernel."
+        f"{choice.tied} cells tie for the best {results.column}. The one with "
+        "the fewest training errors comes first, then the smallest C, then the "
+        "smoothest kernel."
     ]

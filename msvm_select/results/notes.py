@@ -1,14 +1,20 @@
-"""What must stand beside the guaranteed risk: the theorem, its constants, its worth."""
+"""What to know before the results are trusted.
+
+A classifier that ignores the features and always says the largest class is wrong for
+all samples of the other classes: the *majority baseline*. A cell that does no better
+has learnt nothing. Beside the guaranteed risk stand its theorem and its constants.
+"""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
+from msvm_select.columns import Row, column_of
 from msvm_select.criteria.guaranteed_risk import FIXED_BEFOREHAND, INDEX
 from msvm_select.names import KERNELS
-from msvm_select.results.ranking import Results, ranking_column
-from msvm_select.row import Row
+from msvm_select.results.identity import Baseline, baseline_of
+from msvm_select.results.ranking import Results
 
 COLUMN = "guaranteed_risk"
 SELECTS_NOTHING = (
@@ -19,6 +25,32 @@ SELECTS_NOTHING = (
 VACUOUS = "guaranteed-risk: every value is 1 or more, so that none bounds a risk"
 
 
+def baseline(results: Results) -> Baseline | None:
+    """Of the data of the results; None where the file does not tell their classes."""
+    classes = results.data.get("classes")
+    return baseline_of(classes) if isinstance(classes, Mapping) else None
+
+
+def baseline_warning(results: Results) -> str | None:
+    """That the chosen cell does no better than the majority baseline, if so."""
+    known, row = baseline(results), results.chosen
+    if known is None or row is None:
+        return None
+    column = column_of(results.column)
+    value = row.value(column.name)
+    if column.role == "count":
+        value = value / known.m
+    elif column.role != "rate":
+        return None
+    if value < known.rate:
+        return None
+    which = "best" if row is results.best else "chosen"
+    return (
+        f"The {which} cell does no better than a constant answer. {known.text}; its "
+        f"{column.name} is {row.value(column.name):.4g}."
+    )
+
+
 def risk_notes(results: Results) -> list[str]:
     """One remark on what the values are, and one where they say nothing."""
     rows = [row for row in results.rows if row.guaranteed_risk is not None]
@@ -27,7 +59,7 @@ def risk_notes(results: Results) -> list[str]:
     notes = [_provenance(results, rows)]
     if all(row.guaranteed_risk_vacuous for row in rows):
         notes.append(VACUOUS)
-    ranked = ranking_column(results.rank_by) == COLUMN
+    ranked = results.column == COLUMN
     best = results.best
     if ranked and best and _theorem(results, best) == 2 and _rises(rows, best):
         notes.append(SELECTS_NOTHING)

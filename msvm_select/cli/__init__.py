@@ -39,7 +39,7 @@ EXIT_CODES = {
     4: "every cell failed",
     5: "the results are written, but some cells did not converge or failed",
     130: "interrupted by Ctrl-C; what was finished is kept",
-    141: "whoever read the output stopped reading",
+    141: "the program that read the output stopped reading",
     143: "ended by SIGTERM; what was finished is kept",
 }
 BLAS_THREADS = (

@@ -32,7 +32,7 @@ class Terminated(KeyboardInterrupt):
 
 
 def heed_sigterm() -> None:
-    """Stop as at Ctrl-C, unless whoever started us has SIGTERM ignored."""
+    """Stop as at Ctrl-C, unless SIGTERM is ignored from the start."""
 
     def stop(number: int, frame: FrameType | None) -> NoReturn:
         raise Terminated

@@ -21,7 +21,7 @@ from msvm_select.errors import SettingsError
 from msvm_select.settings.config import load_config
 
 
-@click.command("run", cls=Command, short_help="The same, as a TOML file says.")
+@click.command("run", cls=Command, short_help="Sweep as a TOML file says.")
 @click.argument("config", metavar="CONFIG.toml")
 @takes("data")
 @sweep_options

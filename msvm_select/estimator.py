@@ -20,6 +20,7 @@ except ImportError as error:
 
 from msvm_select.errors import DataError, KernelError, SettingsError
 from msvm_select.model import Model, fit
+from msvm_select.phrases import quoted
 from msvm_select.records import Dataset, Floats
 from msvm_select.settings import default_gamma
 
@@ -43,9 +44,9 @@ class MSVMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     Parameters
     ----------
     C : the weight of the slacks.
-    kernel : "linear", "polynomial", "rbf", "sigmoid" or "precomputed".
-    gamma : a number; "scale" for 1 / (features x variance); None for the default of
-        the kernel, which is the same but for the polynomial, where it is 1.
+    kernel : "linear", "polynomial" or "poly", "rbf", "sigmoid" or "precomputed".
+    gamma : a number; "scale" for 1 / (features x variance); "auto" for 1 / features;
+        None for the default of the kernel: 1 for the polynomial, else that of "scale".
     degree, coef0 : the polynomial is (gamma x.z + coef0)^degree; the sigmoid has coef0.
     loss : "l1", the hinge, or "l2", the slacks of a sample squared together.
     solver : "exact", "smo", "osqp" or "qp".
@@ -117,8 +118,8 @@ class MSVMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.classes_, codes = np.unique(targets, return_inverse=True)
         if self.classes_.size < 2:
             raise ValueError(
-                f"The data have the one class {self.classes_[0]!r}; two classes are "
-                "needed at least."
+                f"The data have the one class {quoted(str(self.classes_[0]))}; two "
+                "classes are needed at least."
             )
         n = samples.shape[1]
         names = getattr(self, "feature_names_in_", [f"x{j + 1}" for j in range(n)])
@@ -135,14 +136,16 @@ class MSVMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _trained(self, data: Dataset) -> Model:
         """The model; errors as the kind that scikit-learn raises."""
-        used = USED.get(self.kernel, ())
-        given = {name: getattr(self, name) for name in used}
+        kernel = "polynomial" if self.kernel == "poly" else self.kernel
+        given = {name: getattr(self, name) for name in USED.get(kernel, ())}
         if given.get("gamma") == "scale":
             given["gamma"] = default_gamma(data.X)
+        elif given.get("gamma") == "auto":
+            given["gamma"] = 1.0 / data.X.shape[1]
         try:
             return fit(
                 data,
-                kernel=self.kernel,
+                kernel=kernel,
                 C=self.C,
                 **given,
                 loss=self.loss,

@@ -10,6 +10,7 @@ LONGEST = 60  # characters of a name in a message
 
 def quoted(text: str) -> str:
     """The text in quotes, fit for one line of a message: cut where it is long."""
+    text = str(text)  # numpy's own text would be shown as np.str_('a')
     return repr(text if len(text) <= LONGEST else f"{text[: LONGEST - 3]}...")
 
 

@@ -110,11 +110,13 @@ def test_a_tie_gives_the_first_of_its_classes() -> None:
 
 
 def test_gamma_in_words_and_none() -> None:
-    """ "scale" is 1/(n var) for each kernel; None leaves each kernel its default."""
+    """ "scale" is 1/(n var), "auto" 1/n; None leaves each kernel its default."""
     three = PROBLEMS["three"]
-    scale = 1.0 / (three.X.shape[1] * three.X.var())
-    for kernel, default in (("rbf", scale), ("polynomial", 1.0)):
-        for gamma, value in (("scale", scale), (None, default), (0.5, 0.5)):
+    n = three.X.shape[1]
+    scale = 1.0 / (n * three.X.var())
+    for kernel, default in (("rbf", scale), ("polynomial", 1.0), ("poly", 1.0)):
+        words = (("scale", scale), ("auto", 1.0 / n), (None, default), (0.5, 0.5))
+        for gamma, value in words:
             machine = MSVMClassifier(kernel=kernel, gamma=gamma)
             model = machine.fit(three.X, three.y).model_
             assert model.kernel.parameters["gamma"] == pytest.approx(value)
@@ -138,6 +140,12 @@ def test_what_it_cannot_use_is_a_value_error(
     three = PROBLEMS["three"]
     with pytest.raises(ValueError, match=words):
         MSVMClassifier(**values).fit(three.X, three.y)
+
+
+def test_one_class_is_named_as_text() -> None:
+    """The message shows the class, not numpy's kind of text."""
+    with pytest.raises(ValueError, match="the one class 'a'; two classes"):
+        MSVMClassifier().fit([[1.0], [2.0]], np.array(["a", "a"]))
 
 
 def test_a_machine_short_of_its_gap_warns(monkeypatch: pytest.MonkeyPatch) -> None:

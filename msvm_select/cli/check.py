@@ -11,6 +11,7 @@ from msvm_select.cli.options import Command, data_argument, data_options, takes
 from msvm_select.cli.streams import emit
 from msvm_select.data import describe
 from msvm_select.errors import DataError
+from msvm_select.phrases import quoted
 from msvm_select.show.answers import check as answer
 
 
@@ -34,5 +35,11 @@ def command(data: str, form: str, **options: Any) -> None:
     except DataError as error:
         if form == "json":
             emit(answer.refused(error).render(form), None)
+        elif guessed := getattr(error, "guessed", None):
+            click.echo(
+                f"Note: column {quoted(guessed)} was taken for the class; --target "
+                "names another.",
+                err=True,
+            )
         raise
     emit(found.render(form or "table"), None)

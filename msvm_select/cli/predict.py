@@ -19,11 +19,16 @@ if TYPE_CHECKING:
     from msvm_select.model import Predictions
 
 OFFERED = ("csv", "tsv", "json", "ndjson")
+OF_THE_MODEL = ("one_hot", "drop")
 HELP = {
     "target": "The class column, if there is one, to count the errors. Default: the "
     "one of the name that the model was trained on.",
     "id_column": "A column to put before the predictions. Default: the one of the "
     "name that the model was trained with.",
+    "decimal": "What marks the decimals of a number: point or comma. Default: as in "
+    "the training data.",
+    "thousands": "What separates the thousands of a number. Default: as in the "
+    "training data.",
     "missing": "Missing values: refuse them, leave their rows out, or fill in the "
     "means of the training data. Default: error, or mean if the model was trained so.",
 }
@@ -99,11 +104,11 @@ def _chosen_format(format: str | None, output: str | None, *inputs: str) -> str:
 
 
 def _for_predicting(params: list[click.Parameter]) -> list[click.Parameter]:
-    """The options with their meaning here; the model itself knows what is one-hot."""
+    """The options with their meaning here; the model knows its own columns."""
     for param in params:
         if isinstance(param, click.Option) and param.name in HELP:
             param.help = HELP[param.name]
-    return [param for param in params if param.name != "one_hot"]
+    return [param for param in params if param.name not in OF_THE_MODEL]
 
 
 command.params = _for_predicting(command.params)

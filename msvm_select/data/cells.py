@@ -122,7 +122,7 @@ class Reader:
             if rows:
                 columns = list(zip(*rows, strict=True))
                 found = {i: self.column(i, columns[i], where) for i in numeric}
-                blocks.append(self._block(found, len(rows)))
+                blocks.append(self.block(found, len(rows)))
                 lines += where
                 for i, values in texts.items():
                     values += self.text(columns[i])
@@ -136,7 +136,7 @@ class Reader:
             for i, values in plain.texts.items()
         }
         lines = np.arange(plain.first_line, plain.first_line + m, dtype=np.int64)
-        return self.cells(self._block(plain.numbers, m), texts, lines)
+        return self.cells(self.block(plain.numbers, m), texts, lines)
 
     def cells(self, numbers: Floats, texts: dict[int, Texts], lines: Ints) -> Cells:
         """The columns under their names."""
@@ -148,7 +148,7 @@ class Reader:
             lines,
         )
 
-    def _block(self, columns: dict[int, Floats], m: int) -> Floats:
+    def block(self, columns: dict[int, Floats], m: int) -> Floats:
         """The numbers of ``m`` rows, NaN where a number stands for a missing value."""
         block = np.zeros((m, len(self.roles.inputs)))
         for j, i in enumerate(self.roles.inputs):

@@ -6,8 +6,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
-import numpy as np
-
 from msvm_select.data.cells import (
     LIBSVM_SUFFIXES,
     LIBSVM_TARGET,
@@ -17,23 +15,9 @@ from msvm_select.data.cells import (
     Reader,
     read_libsvm,
 )
-from msvm_select.data.doubts import (
-    Problems,
-    check_classes,
-    note_row_numbers,
-    refuse_measurement,
-)
+from msvm_select.data.doubts import Problems
 from msvm_select.data.roles import Roles, Wanted, prediction_roles, training_roles
-from msvm_select.data.samples import (
-    categories,
-    check_categories,
-    encode,
-    expand,
-    note_unlabelled,
-    refuse_empty_columns,
-    settle_extremes,
-    settle_missing,
-)
+from msvm_select.data.samples import dataset_of, samples_of
 from msvm_select.data.source import Readable, Source, load
 from msvm_select.data.table import Table, open_table
 from msvm_select.errors import SettingsError
@@ -176,7 +160,7 @@ def read_dataset(path: Readable, options: ReadOptions | None = None) -> Dataset:
         reader = Reader(roles, options.na_values, notation)
         cells, notation = _read(table, reader, options.decimal is None, problems)
         columns = columns_of(roles, options, notation)
-    return dataset_of(cells, columns, options, source.stem, problems)
+    return dataset_of(cells, columns, source.stem, options.said, problems)
 
 
 def read_features(
@@ -203,7 +187,7 @@ def read_features(
         reader = Reader(roles, (*columns.na_values, *options.na_values), notation)
         recognise = options.decimal is None and not notation.comma
         cells, _ = _read(table, reader, recognise, problems)
-    return samples_of(cells, roles, columns, options, source.stem, problems)
+    return samples_of(cells, roles, columns, options.missing, source.stem, problems)
 
 
 def _open(
@@ -249,59 +233,6 @@ def columns_of(roles: Roles, options: ReadOptions, notation: Notation) -> Column
     )
 
 
-def dataset_of(
-    cells: Cells, columns: Columns, options: ReadOptions, name: str, problems: Problems
-) -> Dataset:
-    """The samples to learn from, without gaps but those that are to be filled."""
-    target = str(columns.target)
-    _check_some(cells, problems)
-    settle_extremes(cells, problems)
-    cells = settle_missing(cells, target, options.missing, problems)
-    refuse_empty_columns(cells, problems)
-    columns = replace(columns, one_hot=categories(cells, columns.one_hot))
-    dataset = _assemble(cells, columns, target, columns.id_column, name)
-    if dataset.y.size:
-        if problems.guessed is not None:
-            refuse_measurement(
-                dataset.classes, dataset.m, cells.inputs, cells.numbers, problems
-            )
-        check_classes(dataset.y, dataset.classes, target, problems)
-    problems.settle()
-    note_row_numbers(dataset.X, dataset.features, problems)
-    return replace(dataset, notes=tuple(problems.notes), reading=options.said)
-
-
-def samples_of(
-    cells: Cells,
-    roles: Roles,
-    columns: Columns,
-    options: ReadOptions,
-    name: str,
-    problems: Problems,
-) -> Dataset:
-    """The samples to classify; those of a model that fills may have gaps."""
-    target = roles.target_name
-    _check_some(cells, problems)
-    missing = options.missing
-    if missing == "error" and columns.missing == "mean":
-        missing = "mean"
-    settle_extremes(cells, problems)
-    cells = settle_missing(cells, None, missing, problems)
-    check_categories(cells, columns, problems)
-    if target is not None:
-        note_unlabelled(cells, target, problems)
-    problems.settle()
-    used = replace(columns, missing=missing)
-    dataset = _assemble(cells, used, target, roles.id_name, name)
-    return replace(dataset, notes=tuple(problems.notes))
-
-
-def _check_some(cells: Cells, problems: Problems) -> None:
-    if cells.lines.size == 0:
-        problems.settle()
-        raise problems.stop("there is a header and no sample below it")
-
-
 def _is_libsvm(source: Source, options: ReadOptions) -> bool:
     """By the option, else by the file's extension."""
     named = options.input_format
@@ -315,26 +246,3 @@ def _is_libsvm(source: Source, options: ReadOptions) -> bool:
             "do not apply"
         )
     return True
-
-
-def _assemble(
-    cells: Cells,
-    columns: Columns,
-    target: str | None,
-    id_column: str | None,
-    name: str,
-) -> Dataset:
-    labels = cells.texts[target] if target is not None else np.empty(0, dtype=object)
-    y, classes = encode(labels if (labels != "").all() else labels[:0])
-    return Dataset(
-        X=expand(cells, columns),
-        y=y,
-        classes=classes,
-        features=columns.features,
-        target=target or columns.target or LIBSVM_TARGET,
-        ids=None if id_column is None else tuple(cells.texts[id_column]),
-        id_column=id_column,
-        name=name,
-        columns=columns,
-        lines=cells.lines,
-    )

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from msvm_select.data.doubts import Problems, is_number
-from msvm_select.errors import DataError
 from msvm_select.phrases import did_you_mean, listed, quoted
 from msvm_select.records import Columns
 
@@ -305,19 +304,6 @@ def _model_names(
         f"features ({listed(model.inputs)})",
         heading.line,
     )
-
-
-def match_features(wanted: Sequence[str], there: Sequence[str], name: str) -> list[int]:
-    """Where the model's features are among those of ready samples, by name."""
-    at = {feature: j for j, feature in enumerate(there)}
-    lost = [feature for feature in wanted if feature not in at]
-    if lost:
-        spare = [feature for feature in there if feature not in wanted]
-        raise DataError(
-            f"{name} lacks features of the model: {listed(lost)}"
-            f"{did_you_mean(lost[0], spare)}."
-        )
-    return [at[feature] for feature in wanted]
 
 
 def _columns(names: Sequence[str]) -> str:

@@ -3,18 +3,106 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
-from msvm_select.data.cells import Cells
-from msvm_select.data.doubts import Problems, is_number
+from msvm_select.data.cells import LIBSVM_TARGET, Cells
+from msvm_select.data.doubts import (
+    Problems,
+    check_classes,
+    is_number,
+    note_row_numbers,
+    refuse_measurement,
+)
+from msvm_select.data.roles import Roles
 from msvm_select.data.table import Texts
 from msvm_select.phrases import listed, quoted
-from msvm_select.records import Columns, Floats, Ints, Mask
+from msvm_select.records import Columns, Dataset, Floats, Ints, Mask
 
 SHOWN = 5
 FAR = 1e150  # beyond it, or below 1 / it, squares leave the range of numbers
+
+
+def dataset_of(
+    cells: Cells,
+    columns: Columns,
+    name: str,
+    reading: Mapping[str, Any],
+    problems: Problems,
+) -> Dataset:
+    """The samples to learn from, without gaps but those that are to be filled."""
+    target = str(columns.target)
+    _check_some(cells, problems)
+    settle_extremes(cells, problems)
+    cells = settle_missing(cells, target, columns.missing, problems)
+    refuse_empty_columns(cells, problems)
+    columns = replace(columns, one_hot=categories(cells, columns.one_hot))
+    dataset = _assemble(cells, columns, target, columns.id_column, name)
+    if dataset.y.size:
+        if problems.guessed is not None:
+            refuse_measurement(
+                dataset.classes, dataset.m, cells.inputs, cells.numbers, problems
+            )
+        check_classes(dataset.y, dataset.classes, target, problems)
+    problems.settle()
+    note_row_numbers(dataset.X, dataset.features, problems)
+    return replace(dataset, notes=tuple(problems.notes), reading=reading)
+
+
+def samples_of(
+    cells: Cells,
+    roles: Roles,
+    columns: Columns,
+    missing: str,
+    name: str,
+    problems: Problems,
+) -> Dataset:
+    """The samples to classify; those of a model that fills may have gaps."""
+    target = roles.target_name
+    _check_some(cells, problems)
+    if missing == "error" and columns.missing == "mean":
+        missing = "mean"
+    settle_extremes(cells, problems)
+    cells = settle_missing(cells, None, missing, problems)
+    check_categories(cells, columns, problems)
+    if target is not None:
+        note_unlabelled(cells, target, problems)
+    problems.settle()
+    used = replace(columns, missing=missing)
+    dataset = _assemble(cells, used, target, roles.id_name, name)
+    return replace(dataset, notes=tuple(problems.notes))
+
+
+def _check_some(cells: Cells, problems: Problems) -> None:
+    if cells.lines.size == 0:
+        problems.settle()
+        raise problems.stop("there is a header and no sample below it")
+
+
+def _assemble(
+    cells: Cells,
+    columns: Columns,
+    target: str | None,
+    id_column: str | None,
+    name: str,
+) -> Dataset:
+    labels = cells.texts[target] if target is not None else np.empty(0, dtype=object)
+    y, classes = encode(labels if (labels != "").all() else labels[:0])
+    return Dataset(
+        X=expand(cells, columns),
+        y=y,
+        classes=classes,
+        features=columns.features,
+        target=target or columns.target or LIBSVM_TARGET,
+        ids=None if id_column is None else tuple(cells.texts[id_column]),
+        id_column=id_column,
+        name=name,
+        columns=columns,
+        lines=cells.lines,
+    )
 
 
 def natural_order(labels: Iterable[str]) -> tuple[str, ...]:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
+from msvm_select.data.frames import as_dataset
 from msvm_select.model.model import Certificate, Model, Training
 from msvm_select.records import Columns, Dataset
 from msvm_select.results.identity import versions
@@ -14,7 +17,7 @@ from msvm_select.train.events import Progress, silent
 
 
 def fit(
-    data: Dataset,
+    data: Any,
     *,
     kernel: str = "rbf",
     C: GridLike = 1.0,
@@ -29,12 +32,14 @@ def fit(
     qp_backend: str | None = None,
     allow_indefinite: bool = False,
     progress: Progress = silent,
+    **reading: Any,
 ) -> Model:
     """Train the machine of Weston and Watkins at one C and one kernel setting.
 
-    The settings are those of ``run_sweep``, with the same defaults but C = 1; each has
-    one value; ``loss="l2"`` squares the slacks. A machine that does not converge says
-    so in its certificate.
+    ``data`` is a path, a DataFrame, a pair (X, y) or a Dataset, and ``reading`` are the
+    options of ``load_csv``, such as ``target``. The settings are those of
+    ``run_sweep``, with the same defaults but C = 1; each has one value; ``loss="l2"``
+    squares the slacks. A machine that does not converge says so in its certificate.
 
     >>> fit(load_csv("data/iris.csv"), C=1, gamma=0.25).save("iris.json")
     """
@@ -57,7 +62,8 @@ def fit(
         name: value.item() if isinstance(value, np.generic) else value
         for name, value in values.items()
     }
-    return fit_settings(data, settings_from(plain), progress)
+    settings = settings_from(plain)
+    return fit_settings(as_dataset(data, **reading), settings, progress)
 
 
 def fit_settings(
@@ -78,7 +84,12 @@ def model_of(trained: Trained, solver: str) -> Model:
         kernel=kernel,
         C=solution.dual.weight,
         classes=data.classes,
-        columns=data.columns or Columns((*data.features, target), target),
+        columns=data.columns
+        or Columns(
+            (*data.features, target),
+            target,
+            missing="mean" if np.isnan(data.X).any() else "error",
+        ),
         scaling=cell.scaling,
         support=support,
         Z=Z if kernel.is_vector_kernel else Z[:, :0],

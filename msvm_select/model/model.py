@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from os import PathLike
 from pathlib import Path
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from msvm_select.data.frames import DataFrame, as_samples
 from msvm_select.errors import DataError
 from msvm_select.kernels.base import Kernel
-from msvm_select.phrases import did_you_mean, listed
+from msvm_select.phrases import did_you_mean, listed, quoted
 from msvm_select.records import TIE as ROUNDING
 from msvm_select.records import Columns, Dataset, Floats, Ints, Scaling
 
+Samples: TypeAlias = "Dataset | DataFrame | ArrayLike | PathLike[str]"
 TIE = "?"
 BLOCK = 2**22  # numbers in the largest array of a block: 32 MiB
 
@@ -75,12 +80,18 @@ class Model:
         sizes = f"{len(self.classes)} classes, {self.support.size} support vectors"
         return f"<Model {self.kernel.name}: {setting}; {sizes}>"
 
-    def outputs(self, X: Dataset | ArrayLike) -> Floats:
+    def outputs(self, X: Samples) -> Floats:
         """h (p, Q) for raw features X (p, n), taken in blocks of rows.
 
-        The features of a Dataset are taken by name, whatever their order.
+        The columns of a DataFrame, a file or a Dataset are taken by name, whatever
+        their order. A missing value is refused, unless the model was trained to fill
+        (``missing="mean"``) or the Dataset was read so.
         """
-        raw = self._by_name(X) if isinstance(X, Dataset) else self._counted(X)
+        samples = as_samples(X, self.columns) or self.unnamed(X)
+        at = _match(self.columns.features, samples.features, samples.name)
+        raw = samples.X[:, at]
+        fills = {c.missing == "mean" for c in (self.columns, samples.columns) if c}
+        self._check_gaps(raw, any(fills))
         h = np.empty((raw.shape[0], len(self.classes)))
         step = max(1, BLOCK // max(1, self.support.size, raw.shape[1]))
         for first in range(0, raw.shape[0], step):
@@ -89,7 +100,7 @@ class Model:
             h[first : first + step] = K @ self.tau + self.b
         return h
 
-    def predict(self, X: Dataset | ArrayLike) -> NDArray[np.str_]:
+    def predict(self, X: Samples) -> NDArray[np.str_]:
         """The class (p,) of the largest h_k; ``?`` where two are, but for rounding."""
         return self.labels(self.outputs(X))
 
@@ -112,9 +123,12 @@ class Model:
             return self.kernel.between(scaled, self.Z)
         return scaled[:, self.support]
 
-    def _counted(self, X: ArrayLike) -> Floats:
-        """An array of samples by features, as many as the model has."""
-        raw = np.asarray(X, dtype=np.float64)
+    def unnamed(self, X: Any) -> Dataset:
+        """Samples of an array (p, n), whose columns are the features in their order."""
+        try:
+            raw = np.asarray(X, dtype=np.float64)
+        except (TypeError, ValueError) as error:
+            raise DataError(f"Samples to classify are numbers: {error}.") from None
         if raw.ndim != 2:
             raise DataError(
                 f"Samples to classify are rows of a table, not of shape {raw.shape}."
@@ -125,20 +139,34 @@ class Model:
                 f"{raw.shape[1]} features; the model was trained on {len(names)}: "
                 f"{listed(names)}."
             )
-        return raw
+        return Dataset(raw, np.empty(0, dtype=np.int64), (), names)
 
-    def _by_name(self, data: Dataset) -> Floats:
-        """The model's features of a Dataset, in the model's order."""
-        names = self.columns.features
-        lost = [name for name in names if name not in data.features]
-        if lost:
-            spare = [name for name in data.features if name not in names]
-            raise DataError(
-                f"{data.name} lacks features of the model: {listed(lost)}"
-                f"{did_you_mean(lost[0], spare)}."
-            )
-        at = {name: j for j, name in enumerate(data.features)}
-        return data.X[:, [at[name] for name in names]]
+    def _check_gaps(self, raw: Floats, fill: bool) -> None:
+        """Refuse missing values, unless they are to be filled."""
+        gaps = np.isnan(raw)
+        if fill or not gaps.any():
+            return
+        i, j = np.argwhere(gaps)[0]
+        rows = int(gaps.any(axis=1).sum())
+        raise DataError(
+            f"Sample {i + 1} has no value for {quoted(self.columns.features[j])} "
+            f"({int(gaps.sum())} missing in {rows} samples), and the model was not "
+            'trained to fill in missing values: train it with missing="mean", or leave '
+            "such samples out."
+        )
+
+
+def _match(wanted: Sequence[str], there: Sequence[str], name: str) -> list[int]:
+    """Where the model's features are among those of ready samples, by name."""
+    at = {feature: j for j, feature in enumerate(there)}
+    lost = [feature for feature in wanted if feature not in at]
+    if lost:
+        spare = [feature for feature in there if feature not in wanted]
+        raise DataError(
+            f"{name} lacks features of the model: {listed(lost)}"
+            f"{did_you_mean(lost[0], spare)}."
+        )
+    return [at[feature] for feature in wanted]
 
 
 def _check_finite(K: Floats, first: int) -> None:

@@ -13,14 +13,18 @@ import json
 import math
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from msvm_select.columns import SCHEMA_VERSION
+from msvm_select.data.frames import DataFrame, as_samples, index_of, to_frame
 from msvm_select.errors import SettingsError
-from msvm_select.model.model import TIE, Model
+from msvm_select.model.file import load_model
+from msvm_select.model.model import TIE, Model, Samples
 from msvm_select.phrases import listed
 from msvm_select.records import Dataset, Floats
 
@@ -28,7 +32,7 @@ PREDICTED = "predicted"
 DELIMITERS = {"csv": ",", "tsv": "\t"}
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Predictions:
     """h (p, Q) and the labels (p,) that it stands for.
 
@@ -43,6 +47,26 @@ class Predictions:
     labels: NDArray[np.str_]
     wrong: int | None
     notes: tuple[str, ...]
+    index: Any = None
+
+    def __repr__(self) -> str:
+        """How many samples and of which class, in one line."""
+        counts = Counter(self.labels.tolist())
+        told = ", ".join(f"{name} {count}" for name, count in counts.most_common(6))
+        wrong = "" if self.wrong is None else f"; {self.wrong} wrong"
+        return f"<Predictions {self.name}: {len(self.labels)} samples: {told}{wrong}>"
+
+    def to_frame(self, scores: bool = False) -> DataFrame:
+        """A row a sample: its id, its class, and with ``scores`` each h_k.
+
+        The index is that of the DataFrame that was classified.
+        """
+        columns = {} if self.ids is None else {str(self.id_column): list(self.ids)}
+        columns[PREDICTED] = self.labels.tolist()
+        if scores:
+            columns |= dict(zip(self.classes, self.h.T.tolist(), strict=True))
+        self._header(scores)
+        return to_frame(columns, self.index)
 
     def render(self, format: str, scores: bool = False) -> str:
         """All of it as text, with h_k where the scores are wanted."""
@@ -81,6 +105,22 @@ class Predictions:
                 h = self.h[i].tolist()
                 row += [value if math.isfinite(value) else None for value in h]
             yield row
+
+
+def predict(model: Model | str | Path, data: Samples, **reading: Any) -> Predictions:
+    """The classes that a model, or the model in a file, gives to samples.
+
+    ``data`` is a path, a DataFrame, an array or a Dataset; ``reading`` are options of
+    ``load_csv``, over those that the model was trained with.
+
+    >>> predict("iris.json", frame).to_frame(scores=True)
+    """
+    trained = model if isinstance(model, Model) else load_model(model)
+    samples = as_samples(data, trained.columns, **reading)
+    if samples is None:
+        samples = trained.unnamed(data)
+    found = predictions(trained, samples)
+    return replace(found, index=index_of(data, samples))
 
 
 def predictions(model: Model, samples: Dataset) -> Predictions:

@@ -13,6 +13,7 @@ from threading import Lock
 from typing import Any
 
 from msvm_select.columns import Row
+from msvm_select.data.frames import split_reading
 from msvm_select.handover import interleave
 from msvm_select.kernels.base import Kernel
 from msvm_select.records import Dataset
@@ -31,7 +32,7 @@ Known = dict[Kernel, dict[float, Row]]
 
 
 def run_sweep(
-    data: Dataset,
+    data: Any,
     settings: Settings | None = None,
     *,
     progress: Progress = silent,
@@ -40,10 +41,15 @@ def run_sweep(
 ) -> Results:
     """Train and score every cell; ``values`` are settings by name, over ``settings``.
 
-    >>> run_sweep(load_csv("data/iris.csv"), C="0.1,1,10", gamma=[0.1, 1]).best
+    ``data`` is a path, a DataFrame, a pair (X, y) or a Dataset; among the ``values``
+    may be the options of ``load_csv``, such as ``target``.
+
+    >>> run_sweep("data/iris.csv", C="0.1,1,10", gamma=[0.1, 1]).best
+    >>> run_sweep(frame, target="species").to_frame()
 
     With a ``Journal`` each finished cell is kept at once, and found again later.
     """
+    data, values = split_reading(data, values)
     if values or settings is None:
         settings = settings_from(values, settings)
     kept = Kept(settings, progress)

@@ -129,7 +129,7 @@ def bits(dataset: Dataset) -> tuple[Any, ...]:
 
 
 @settings(
-    max_examples=400,
+    max_examples=250,
     deadline=None,
     derandomize=True,
     suppress_health_check=list(HealthCheck),

@@ -307,3 +307,26 @@ def test_help_is_there(name: str) -> None:
     assert result.exit_code == 0
     assert f"msvm-select {name}" in result.stdout
     assert ("--one-hot" in result.stdout) == (name == "fit")
+
+
+def test_predict_reads_numbers_as_fit_did(tmp_path: Path) -> None:
+    """Decimal commas, thousands and a dropped column are kept in the model file."""
+    data, path = tmp_path / "commas.csv", tmp_path / "m.json"
+    data.write_text("a;note;class\n1.000,5;u;x\n2,5;v;y\n1.010,5;w;x\n3;u;y\n")
+    line = ("--decimal", "comma", "--thousands", "point", "--drop", "note", "-q")
+    assert run("fit", data, *line, "-o", path).exit_code == 0
+    found = run("predict", path, data)
+    assert found.exit_code == 0, found.stderr
+    assert [row["predicted"] for row in rows(found.stdout)] == ["x", "y", "x", "y"]
+    assert "note" not in found.stderr
+
+
+def test_a_measurement_in_the_last_column_stops_fit(tmp_path: Path) -> None:
+    """Exit 3 with the columns that look like classes; --target overrides."""
+    data, path = tmp_path / "fraud.csv", tmp_path / "m.json"
+    rows = (f"{i % 2},{i * 0.37:.2f},{i * 0.19:.3f}" for i in range(40))
+    data.write_text("\n".join(["is_fraud,amount,age", *rows]))
+    refused = run("fit", data, "-o", path)
+    assert refused.exit_code == 3
+    assert "--target ('is_fraud' looks like one)" in refused.stderr
+    assert run("fit", data, "--target", "is_fraud", "-o", path).exit_code == 0

@@ -217,12 +217,26 @@ def test_unusable_samples_are_refused(X: Any, words: str) -> None:
 
 
 def test_missing_values_take_the_training_means() -> None:
-    """NaN stands for the mean that the scaling has learnt."""
+    """NaN stands for the training mean, in a model that was trained to fill."""
     data = dataset(PROBLEMS["three"])
-    model = fit(data)
     holes, means = data.X.copy(), data.X.copy()
-    holes[::2, 1], means[::2, 1] = np.nan, data.X[:, 1].mean()
+    holes[::2, 1], means[::2, 1] = np.nan, np.nanmean(data.X[1::2, 1])
+    model = fit(replace(data, X=holes))
     assert np.allclose(model.outputs(holes), model.outputs(means))
+
+
+def test_missing_values_are_refused_by_a_model_that_does_not_fill() -> None:
+    """With the sample and the feature; a Dataset that was read to be filled is not."""
+    data = load_csv(IRIS)
+    model = fit(data)
+    holes = data.X.copy()
+    holes[3, 1] = np.nan
+    for X in (holes, replace(data, X=holes)):
+        with pytest.raises(DataError, match=r"Sample 4 .*'sepal_width_cm' \(1 missing"):
+            model.predict(X)
+    assert data.columns is not None
+    filled = replace(data, X=holes, columns=replace(data.columns, missing="mean"))
+    assert len(model.predict(filled)) == data.m
 
 
 def test_a_class_without_samples_is_never_predicted(tmp_path: Path) -> None:

@@ -131,11 +131,23 @@ def test_unusable() -> None:
     assert run.stdout == ""
 
 
+def test_unusable_names_the_column_that_was_taken_for_the_class() -> None:
+    """And every column of text by its name, however many there are."""
+    names = [f"t{j}" for j in range(8)]
+    rows = [",".join([*("ab"[i % 2] for _ in names), "3"]) for i in range(4)]
+    run = check("-", text="\n".join([",".join([*names, "size"]), *rows]))
+    assert "Note: column 'size' was taken for the class" in run.stderr
+    assert "3 more columns hold text: 't5', 't6', 't7'" in str(run.exception)
+    named = check("-", "--target", "size", text="\n".join(["a,size", "x,1", "y,2"]))
+    assert "taken for the class" not in named.stderr
+
+
 def test_unusable_json() -> None:
     """With --format json the problems are a list on standard output too."""
     run = check("-", "--format", "json", text="a,b,class\n1,,x\nfoo,2,x\n")
     found = json.loads(run.stdout)
     assert found["usable"] is False
+    assert found["target"] == "class"
     assert len(found["problems"]) == 3
     assert isinstance(run.exception, DataError)
 

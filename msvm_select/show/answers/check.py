@@ -58,13 +58,17 @@ def sheet(found: Description) -> Sheet:
 
 
 def refused(error: DataError) -> Sheet:
-    """That the file cannot be used, and every reason."""
+    """That the file cannot be used, and every reason.
+
+    ``target`` is the column that was taken for the class where none was named.
+    """
     problems = list(getattr(error, "problems", (str(error),)))
+    target = getattr(error, "guessed", None)
     return Sheet(
         columns=(),
         rows=(),
         rows_as="",
-        facts={"usable": False, "problems": problems},
+        facts={"usable": False, "problems": problems, "target": target},
     )
 
 

@@ -34,10 +34,10 @@ def refuse_large(name: str, size: int, rows: int) -> None:
 def refuse_gram(name: str, m: int, at_once: int = 1) -> None:
     """Refuse m samples whose Gram matrices, ``at_once`` of them, are too large."""
     free = available()
-    each = int(COPIES * 8) * m * m
+    each = training_bytes(m)
     if free is None or at_once * each <= free:
         return
-    fit = isqrt(free // int(COPIES * 8))
+    fit = isqrt(int(free / training_bytes(1)))
     fewer = "" if at_once == 1 or each > free else " say --jobs 1, or"
     several = "" if at_once == 1 else f", {at_once} at the same time (--jobs)"
     raise DataError(
@@ -45,6 +45,11 @@ def refuse_gram(name: str, m: int, at_once: int = 1) -> None:
         f"takes {COPIES:g} times that{several}, and {sized(free)} are free:{fewer} "
         f"take a random part of the rows (about {fit} would fit)"
     )
+
+
+def training_bytes(m: int) -> float:
+    """What the Gram matrix of m samples takes with all that training makes of it."""
+    return COPIES * 8 * m * m
 
 
 def _limits() -> Iterator[int]:

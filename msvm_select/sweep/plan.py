@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from msvm_select.kernels.base import Kernel
+from msvm_select.memory import training_bytes
 from msvm_select.records import Dataset
 from msvm_select.settings import Settings
 from msvm_select.sweep.compiling import compiling_note
@@ -15,7 +16,6 @@ from msvm_select.sweep.estimate import Estimate, estimate
 from msvm_select.train.prepare import prepared
 
 PROGRAM = 200e6  # bytes of Python and its packages
-GRAMS = 5  # matrices of the size of a Gram matrix that are alive at a time
 FACTORS = 4  # of the size of the free variables squared
 FREE, MOST_FREE = 3, 6000  # variables in a factor: as a rule a sample; at the most
 
@@ -46,7 +46,7 @@ class Plan:
         m, Q = self.data.m, self.data.Q
         factor = 8 * min(m * min(Q - 1, FREE), MOST_FREE) ** 2
         jobs = min(self.settings.jobs, len(self.kernels))
-        return int(PROGRAM + jobs * (GRAMS * self.gram_bytes + FACTORS * factor))
+        return int(PROGRAM + jobs * (training_bytes(m) + FACTORS * factor))
 
 
 def plan(data: Dataset, settings: Settings) -> Plan:

@@ -24,7 +24,7 @@ from msvm_select.names import CRITERIA
 from msvm_select.results import compare as comparing
 from msvm_select.settings import Layer, checked_values, settings_of
 from msvm_select.show.answers import compare as answer
-from msvm_select.sweep import timing
+from msvm_select.train import events
 
 TRUTH = "loo"
 COMPARED = {
@@ -63,7 +63,7 @@ def command(data: str, output: str | None, quiet: bool, **options: Any) -> None:
     format = chosen_format(settings.format, output, data)
     reading = chosen_reading(options)
     talk = Talk(quiet, options["verbose"])
-    watch = timing.Stopwatch(talk)
+    watch = events.Stopwatch(talk)
     outcome = swept(read(data, settings, **reading), settings, talk, watch)
     if outcome.results is not None:
         found = comparing.Comparison(outcome.results, watch.seconds)

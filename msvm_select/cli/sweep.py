@@ -12,7 +12,7 @@ import click
 
 from msvm_select.cli.chosen import chosen_reading, chosen_settings, read
 from msvm_select.cli.gates import gated_exit_code
-from msvm_select.cli.interrupts import beside, stop_code
+from msvm_select.cli.interrupts import beside, patiently, stop_code
 from msvm_select.cli.options import (
     Command,
     choosing_options,
@@ -190,7 +190,7 @@ def _warn_of_edges(results: Results, rounds: int, talk: Talk) -> None:
 
 def _planned(data: Dataset, settings: Settings) -> str:
     """What the sweep would go through."""
-    found = plan_answer.sheet(planning.plan(data, settings))
+    found = plan_answer.sheet(patiently(planning.plan, data, settings))
     return found.render(settings.format or "table")
 
 

@@ -15,7 +15,7 @@ from msvm_select.cli import bar, wording
 from msvm_select.cli.interrupts import thread
 from msvm_select.cli.streams import is_live, wants_colour
 from msvm_select.phrases import counted
-from msvm_select.sweep import compiling, headway
+from msvm_select.sweep import headway, plan
 from msvm_select.train import events
 
 if TYPE_CHECKING:
@@ -34,6 +34,11 @@ EVERY = 5.0  # seconds, at the least, between two lines of progress off a termin
 SPARSE = 0.05  # of the time that has passed: a long run tells less often
 SELDOM = 60.0  # seconds, at the most
 PULSE = 1.0  # seconds between two looks at the clock while nothing happens
+
+TOO_ROUGH = (
+    "{} is far beyond the scale of the data: no two samples are alike, and every one "
+    "becomes a support vector"
+)
 
 
 class Talk:
@@ -120,7 +125,7 @@ class Talk:
             f"{event.name}: {event.m} samples, {counted(event.features, 'feature')}, "
             f"{event.Q} classes" + _grid(event)
         )
-        if note := compiling.compiling_note(event):
+        if note := plan.compiling_note(event):
             self.say(note)
         if not self.quiet and self.live is None and is_live(sys.stderr):
             self.live = bar.live(self._facts, wants_colour(sys.stderr))
@@ -147,6 +152,8 @@ class Talk:
             self.say(f"{event.kernel}: {told}, indefinite")
         else:
             self.detail(f"{event.kernel}: {told}")
+        if event.near_identity:
+            self.say(TOO_ROUGH.format(event.kernel))
 
     def _facts(self) -> Facts:
         with self.lock:

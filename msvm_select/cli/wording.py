@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from msvm_select.sweep.durations import exactly, roughly
+from msvm_select.phrases import exactly, roughly
 from msvm_select.sweep.headway import Facts
 
 
@@ -11,8 +11,10 @@ def headline(facts: Facts) -> str:
     told = f"{facts.done} of {facts.cells} cells, {exactly(facts.elapsed)}"
     if facts.done == facts.cells:
         return told
-    left = "-" if facts.left is None else f"about {roughly(facts.left)}"
-    return f"{told}, left: {left}"
+    if facts.left is None:
+        return f"{told}, left: -"
+    about = "about" if facts.sure else "at least"
+    return f"{told}, left: {about} {roughly(facts.left)}"
 
 
 def log_line(facts: Facts) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,7 @@ from msvm_select.settings import Settings
 START = JOURNAL.encode()
 SHOWN = 8  # values of a list that a message gives
 NOT_OF_ROWS = ("rank_by",)  # settings that decide no row, only their order
+GRID = ("kernel", "C", "gamma", "sigma", "degree", "coef0")
 
 
 def header_of(data: Dataset, settings: Settings) -> dict[str, Any]:
@@ -49,8 +50,12 @@ def fingerprint(data: Dataset) -> str:
     return hash.hexdigest()
 
 
-def check_header(journal: str, there: Any, here: Mapping[str, Any]) -> None:
-    """Refuse a journal that this sweep cannot go on from, with all that differs."""
+def check_header(journal: str, there: Any, here: Mapping[str, Any]) -> bool:
+    """Refuse a journal that this sweep cannot continue, naming all that differs.
+
+    The journal may be that of a part of the grid: then its cells count. The answer
+    says whether the grid is wider here.
+    """
     parts = [there.get(key) for key in ("data", "settings")]
     if not all(isinstance(part, dict) for part in parts):
         raise DataError(f"{journal}, line 1 is no header of a journal.")
@@ -60,14 +65,18 @@ def check_header(journal: str, there: Any, here: Mapping[str, Any]) -> None:
             f"program writes {here['schema_version']}. Name another file."
         )
     of_data = list(_of_data(parts[0], here["data"]))
-    found = [*of_data, *_of_settings(parts[1], here["settings"])]
+    wider = _is_part(parts[1], here["settings"])
+    skipped = (*NOT_OF_ROWS, *(GRID if wider else ()))
+    found = [*of_data, *_of_settings(parts[1], here["settings"], skipped)]
     if found:
         lines = "".join(f"\n  {line}" for line in found)
         kind = DataError if of_data else SettingsError
         raise kind(
             f"{journal} is the journal of another sweep:{lines}\n"
-            "Go on with the same data and settings, or name another file by --journal."
+            "Use the same data and settings (the grid may be wider), or name another "
+            "file with --journal."
         )
+    return wider
 
 
 def version_notes(there: Mapping[str, Any], here: Mapping[str, Any]) -> Iterator[str]:
@@ -94,9 +103,21 @@ def _of_data(there: Mapping[str, Any], here: Mapping[str, Any]) -> Iterator[str]
         yield "the data: the same name and sizes, but other values"
 
 
-def _of_settings(there: Mapping[str, Any], here: Mapping[str, Any]) -> Iterator[str]:
+def _is_part(there: Mapping[str, Any], here: Mapping[str, Any]) -> bool:
+    """Whether the grid of the one is a part of the other's, and not the same."""
+    pairs = [(there.get(name), here.get(name)) for name in GRID]
+    return any(old != new for old, new in pairs) and all(
+        old == new
+        or (isinstance(old, list) and isinstance(new, list) and set(old) <= set(new))
+        for old, new in pairs
+    )
+
+
+def _of_settings(
+    there: Mapping[str, Any], here: Mapping[str, Any], skipped: Sequence[str]
+) -> Iterator[str]:
     for name in dict.fromkeys([*here, *there]):
-        if name not in NOT_OF_ROWS and there.get(name) != here.get(name):
+        if name not in skipped and there.get(name) != here.get(name):
             yield _differs(name, there.get(name), here.get(name))
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from msvm_select.columns import Row
 from msvm_select.results import Results, rank, ranking_column
-from msvm_select.sweep.forecast import Forecast, UnderWay
+from msvm_select.sweep.cost import Forecast, UnderWay
 from msvm_select.train.events import (
     CellDone,
     CellProgress,
@@ -27,7 +27,8 @@ class Facts:
     """What there is to show at one moment.
 
     ``cell`` is the one under way, the latest begun, and ``within`` how far it is, if
-    it is long; ``left`` is None as long as there is no ground for a guess.
+    it is long; ``left`` is None as long as there is no ground for a guess, and what the
+    rest takes at least as long as it is not ``sure``.
     """
 
     done: int
@@ -38,6 +39,7 @@ class Facts:
     within: str = ""
     best: Row | None = None
     rank_by: str = ""
+    sure: bool = True
 
     @property
     def best_column(self) -> str:
@@ -125,6 +127,7 @@ class Headway:
             last.within if last and now - last.since >= LONG else "",
             self.best,
             self.rank_by,
+            self.forecast.sure,
         )
 
     def _started(self, event: Started) -> None:

@@ -85,13 +85,12 @@ class Journal:
         whole = text[: text.rfind(b"\n") + 1]
         if not START.startswith(text[: len(START)]):  # another file, named by mistake
             raise DataError(f"{self.path} is no journal of a sweep.")
-        if whole:
-            self._read(whole, header)
-        elif self.resume:
+        wider = bool(whole) and self._read(whole, header)
+        if not whole and self.resume:
             self.notes = (f"{self.path} has no finished cells yet; it begins here",)
         if len(whole) < len(text):
             self._truncate(len(whole))
-        if not whole:
+        if wider or not whole:  # from here on the cells are those of this grid
             self._write(header)
 
     def _opened(self) -> bytes:
@@ -138,15 +137,23 @@ class Journal:
             f"The journal {self.path} cannot be written: {error.strerror}."
         )
 
-    def _read(self, whole: bytes, header: dict[str, Any]) -> None:
+    def _read(self, whole: bytes, header: dict[str, Any]) -> bool:
+        """The finished cells; whether they are those of a smaller grid."""
         first, *lines = whole.split(b"\n")[:-1]
         there = self._parsed(1, first)
-        check_header(str(self.path), there, header)
         for number, line in enumerate(lines, 2):
-            row = journal_row(f"{self.path}, line {number}", self._parsed(number, line))
+            values = self._parsed(number, line)
+            if line.startswith(START):  # the grid was widened there
+                there = values
+                continue
+            row = journal_row(f"{self.path}, line {number}", values)
             self.rows[row.setting, row.C] = row
+        wider = check_header(str(self.path), there, header)
         count = counted(len(self.rows), "finished cell")
-        self.notes = (f"{self.path} has {count}", *version_notes(there, header))
+        smaller = " of a smaller grid" if wider else ""
+        notes = version_notes(there, header)
+        self.notes = (f"{self.path} has {count}{smaller}", *notes)
+        return wider
 
     def _parsed(self, number: int, line: bytes) -> Any:
         try:

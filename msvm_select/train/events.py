@@ -8,7 +8,7 @@ trains it; those of several settings may come at the same time.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from msvm_select.columns import Row
@@ -71,6 +71,7 @@ class GramTested:
     smallest_eigenvalue: float
     indefinite: bool
     seconds: float = 0.0  # of the Gram matrix and the test
+    near_identity: bool = False  # too rough for these data: no two samples are alike
 
     @property
     def warning(self) -> str:
@@ -154,3 +155,28 @@ def counter(kernel: Kernel, C: float, progress: Progress) -> Callable[[int, int]
         progress(CellProgress(kernel, C, done, of))
 
     return tell
+
+
+@dataclass(eq=False)
+class Stopwatch:
+    """Listens to a sweep and hands all on; ``scored`` keeps what each scoring took.
+
+    The sweep's threads may tell at the same time, so nothing is added up on the way.
+    """
+
+    listener: Progress = silent
+    scored: list[Scored] = field(default_factory=list)
+
+    def __call__(self, event: Event) -> None:
+        """Note the time of a scoring."""
+        if isinstance(event, Scored):
+            self.scored.append(event)
+        self.listener(event)
+
+    @property
+    def seconds(self) -> dict[str, float]:
+        """By criterion, over all cells."""
+        sums: dict[str, float] = {}
+        for event in self.scored:
+            sums[event.criterion] = sums.get(event.criterion, 0.0) + event.seconds
+        return sums

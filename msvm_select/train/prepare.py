@@ -19,6 +19,10 @@ from msvm_select.solvers.base import Solver
 from msvm_select.train.events import GramTested, Started
 
 
+ALONE = 0.05  # likeness to the nearest sample, below which a sample is alone
+LOOKED_AT = 500  # samples that are looked at
+
+
 @dataclass(frozen=True, eq=False)
 class Prepared:
     """The samples X as the ``scaling`` leaves them, and the kernel settings."""
@@ -72,7 +76,24 @@ def tested(kernel: Kernel, X: Floats) -> tuple[Gram, GramTested]:
     gram = kernel.gram(X)
     smallest = smallest_eigenvalue(gram, kernel.always_psd)
     indefinite = is_indefinite(smallest, gram)
-    return gram, GramTested(kernel, smallest, indefinite, time.perf_counter() - began)
+    seconds = time.perf_counter() - began
+    alone = is_near_identity(gram)
+    return gram, GramTested(kernel, smallest, indefinite, seconds, alone)
+
+
+def is_near_identity(gram: Gram) -> bool:
+    """Whether most samples are like no other: max_j K_ij / sqrt(K_ii K_jj) < 0.05.
+
+    Every sample is then a support vector and no machine can generalise; the parameters
+    of the kernel are far beyond the scale of the data.
+    """
+    if gram.factor is not None or gram.m < 3:
+        return False
+    some = np.arange(0, gram.m, max(1, gram.m // LOOKED_AT))
+    size = np.sqrt(np.maximum(gram.diagonal, np.finfo(float).tiny))
+    like = np.abs(gram.matrix[some]) / (size[some, None] * size)
+    like[np.arange(some.size), some] = 0.0
+    return bool(np.median(like.max(axis=1)) < ALONE)
 
 
 def refusal(test: GramTested) -> KernelError:

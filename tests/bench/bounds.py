@@ -10,7 +10,7 @@ from sklearn.svm import SVC
 from msvm_select import load_csv, run_sweep
 from msvm_select.criteria.flow_constant import FlowConstant
 from msvm_select.kernels.rbf import Rbf
-from msvm_select.sweep.timing import Stopwatch
+from msvm_select.train.events import Stopwatch
 from tests.bench.grid import CS, DATA, GAMMAS, least, load
 from tests.bench.train import chain, ours
 from tests.criteria.test_radius_margin import paper_program

@@ -21,7 +21,7 @@ from msvm_select.results.compare import CHOICE, Comparison
 from msvm_select.settings import settings_from
 from msvm_select.show.answers.compare import sheet
 from msvm_select.sweep import gather, iterate
-from msvm_select.sweep.timing import Stopwatch
+from msvm_select.train.events import Stopwatch
 from tests.conftest import DATA
 
 GRID = ["--gamma", "0.05,0.5", "--C", "0.5,8,128"]

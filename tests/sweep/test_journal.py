@@ -238,12 +238,35 @@ def test_a_journal_of_other_settings_is_refused(data: Dataset, file: Path) -> No
     with pytest.raises(SettingsError) as error:
         cells(data, settings(C="1,10,100", criteria="cv:3,loo", rank_by="loo"), file)
     message = str(error.value)
-    assert "C: the journal has 1, 10, 1000" in message
+    assert "C: the journal has 1, 10, 1000" in message  # a smaller grid is not enough
     assert "criteria: the journal has loo; this sweep has cv:3, loo" in message
     assert "rank_by" not in message
     assert "gamma" not in message
     shown = settings(jobs=3, top=2, format="csv", select="simplest")
     assert len(cells(data, shown, file)) == 10
+
+
+@pytest.mark.parametrize(
+    "smaller", [{"C": "10,1000"}, {"gamma": "5"}, {"C": "1,10", "gamma": "1"}]
+)
+def test_the_cells_of_a_smaller_grid_are_taken(
+    data: Dataset, file: Path, smaller: dict[str, str]
+) -> None:
+    """They are not done again, and are as certified; the journal is then the wider."""
+    whole = untimed(data, settings(), list(iterate(data, settings())))
+    few = cells(data, settings(**smaller), file)
+    heard: list[Any] = []
+    with Journal(file, resume=True) as journal:
+        rows = list(iterate(data, settings(), heard.append, journal))
+    assert sum(isinstance(e, CellDone) and e.resumed for e in heard) == len(few)
+    (resumed,) = (e for e in heard if isinstance(e, Resumed))
+    assert "of a smaller grid" in resumed.notes[0]
+    found = untimed(data, settings(), rows)
+    assert [row.cell for row in found] == [row.cell for row in whole]
+    assert [row.loo_errors for row in found] == [row.loo_errors for row in whole]
+    assert cells(data, settings(), file) == found
+    with pytest.raises(SettingsError):
+        cells(data, settings(**smaller), file)
 
 
 def test_a_journal_of_other_data_is_refused(data: Dataset, file: Path) -> None:

@@ -14,9 +14,9 @@ from msvm_select.cli.wording import fitting, log_line
 from msvm_select.columns import Row
 from msvm_select.kernels.polynomial import Polynomial
 from msvm_select.kernels.rbf import Rbf
-from msvm_select.sweep import compiling
-from msvm_select.sweep.durations import between, exactly, roughly
-from msvm_select.sweep.forecast import Forecast, UnderWay
+from msvm_select.phrases import between, exactly, roughly
+from msvm_select.sweep import plan as planning
+from msvm_select.sweep.cost import Forecast, UnderWay
 from msvm_select.sweep.headway import Facts, Headway
 from msvm_select.train.events import (
     CellDone,
@@ -128,6 +128,17 @@ def test_what_is_left_is_guessed_well(name: str) -> None:
     seconds = [[ms / 1000.0 for ms in row] for row in MEASURED[name]]
     errors = [max(a / b, b / a) for a, b in moments(seconds)]
     assert np.mean(np.array(errors) < 1.5) > 0.7
+
+
+def test_before_a_setting_is_done_the_rest_is_what_it_takes_at_least() -> None:
+    """Of rougher settings nothing is known until one whole setting was seen."""
+    forecast = Forecast(2, 2)
+    forecast.done("a", 1.0)
+    assert not forecast.sure
+    forecast.done("a", 1.0)
+    assert forecast.sure
+    facts = Facts(1, 4, 3.0, 60.0, sure=False)
+    assert log_line(facts) == "1 of 4 cells, 3 s, left: at least 1 min"
 
 
 def test_nothing_is_guessed_without_ground() -> None:
@@ -281,7 +292,7 @@ def test_nothing_wraps_on_a_terminal(width: int, lines: int) -> None:
     assert max(map(len, shown)) <= width - ROOM
     text = "\n".join(shown)
     assert "…" not in text
-    assert "2 of 6 cells, 9 s, left: about" in text
+    assert "2 of 6 cells, 9 s, left: at least" in text
     assert "now  polynomial gamma=0.0078125 degree=3 coef0=1 C=512" in text
     assert "0.1235 at polynomial gamma=0.0078125 degree=3 coef0=1 C=2" in text
 
@@ -305,7 +316,7 @@ def test_a_narrow_terminal_is_cut_with_dots() -> None:
 
 def test_a_log_has_the_same_facts_on_one_line() -> None:
     """Plain text, with a dash while nothing can be guessed."""
-    assert log_line(running()).startswith("2 of 6 cells, 9 s, left: about ")
+    assert log_line(running()).startswith("2 of 6 cells, 9 s, left: at least ")
     assert "; best loo_rate 0.1235 at polynomial" in log_line(running())
     assert log_line(Facts(0, 35, 3.0)) == "0 of 35 cells, 3 s, left: -"
     assert log_line(Facts(35, 35, 3.0)) == "35 of 35 cells, 3 s"
@@ -402,10 +413,10 @@ def test_what_is_compiled_is_said(
     monkeypatch: pytest.MonkeyPatch, solver: str, criteria: tuple[str, ...], words: str
 ) -> None:
     """On a new machine: the parts that this sweep needs, with how long it takes."""
-    monkeypatch.setattr(compiling, "_new", lambda kernel: True)
+    monkeypatch.setattr(planning, "_new", lambda kernel: True)
     started = Started("data", 9, 2, 3, 1, 1, solver, criteria=criteria)
-    note = compiling.compiling_note(started)
+    note = planning.compiling_note(started)
     assert note.startswith(words)
     assert bool(note) is bool(words)
-    monkeypatch.setattr(compiling, "_new", lambda kernel: False)
-    assert compiling.compiling_note(started) == ""
+    monkeypatch.setattr(planning, "_new", lambda kernel: False)
+    assert planning.compiling_note(started) == ""

@@ -6,12 +6,15 @@ from collections.abc import Iterable, Iterator
 from textwrap import wrap
 from typing import Any
 
-from msvm_select.phrases import counted, sized
+from msvm_select.phrases import between, counted, roughly, sized
 from msvm_select.show.sheet import WIDTH, Look, Sheet
-from msvm_select.sweep.durations import between
 from msvm_select.sweep.plan import Plan
 
 INDENT = 10
+TOO_ROUGH = (
+    "{} is far beyond the scale of the data: no two samples are alike, and every one "
+    "becomes a support vector"
+)
 
 
 def sheet(plan: Plan) -> Sheet:
@@ -48,6 +51,9 @@ def _facts(plan: Plan) -> dict[str, Any]:
         "jobs": settings.jobs,
         "gram_bytes": plan.gram_bytes,
         "peak_bytes": plan.peak_bytes,
+        "too_rough": [
+            {"kernel": kernel.name, **kernel.parameters} for kernel in plan.too_rough
+        ],
         "seconds": plan.time and [plan.time.low, plan.time.high],
     }
 
@@ -69,6 +75,7 @@ def _lines(plan: Plan) -> list[tuple[str, str]]:
         ("solver", solver),
         ("memory", f"{sized(plan.gram_bytes)} a Gram matrix; {peak}"),
         ("time", _time(plan)),
+        *(("note", TOO_ROUGH.format(kernel)) for kernel in plan.too_rough),
     ]
 
 
@@ -87,10 +94,12 @@ def _time(plan: Plan) -> str:
     if plan.note:
         return f"not known yet. {plan.note}"
     if plan.time is None:
-        return "not known: even a small part of the data takes long"
-    part = plan.time.samples
-    of = "" if part == plan.data.m else f", judged by {part} of the samples"
-    return f"{between(plan.time.low, plan.time.high)}{of}"
+        return "not known"
+    low, high, part = plan.time.low, plan.time.high, plan.time.samples
+    of = f", judged by {part} of the samples" if 0 < part < plan.data.m else ""
+    if high is None:
+        return f"at least {roughly(low)}{of}"
+    return f"{between(low, high)}{of}"
 
 
 def _wrapped(name: str, text: str) -> list[str]:

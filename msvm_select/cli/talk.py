@@ -16,7 +16,7 @@ from msvm_select.cli.interrupts import thread
 from msvm_select.cli.streams import is_live, wants_colour
 from msvm_select.phrases import counted
 from msvm_select.sweep import headway, plan
-from msvm_select.train import events
+from msvm_select.train import events, prepare
 
 if TYPE_CHECKING:
     from rich.live import Live
@@ -34,11 +34,6 @@ EVERY = 5.0  # seconds, at the least, between two lines of progress off a termin
 SPARSE = 0.05  # of the time that has passed: a long run tells less often
 SELDOM = 60.0  # seconds, at the most
 PULSE = 1.0  # seconds between two looks at the clock while nothing happens
-
-TOO_ROUGH = (
-    "{} is far beyond the scale of the data: no two samples are alike, and every one "
-    "becomes a support vector"
-)
 
 
 class Talk:
@@ -153,7 +148,7 @@ class Talk:
         else:
             self.detail(f"{event.kernel}: {told}")
         if event.near_identity:
-            self.say(TOO_ROUGH.format(event.kernel))
+            self.say(prepare.TOO_ROUGH.format(event.kernel))
 
     def _facts(self) -> Facts:
         with self.lock:

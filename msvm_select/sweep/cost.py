@@ -37,7 +37,7 @@ WORK = 1.5  # seconds of work for all parts
 PATIENCE = 3.5  # seconds to wait for them, where others work on the machine too
 FIRST = 40  # samples; that part is begun once before, for what is loaded at first use
 MOST_KERNELS, MOST_CS = 5, 3
-POWER, RISE, TOP = 1.8, 0.4, 2.8  # of m: of one part alone; per doubling; at the most
+POWER, RISE, TOP = 1.6, 0.4, 2.8  # of m: of one part alone; per doubling; at the most
 LEAST_POWER, MOST_POWER = 1.0, 3.2  # that two parts may show
 SURE = 1.4  # the factor that times differ by from run to run
 DOUBT = 0.3  # the power of what is extrapolated by that widens the range
@@ -78,8 +78,10 @@ def estimate(data: Dataset, settings: Settings, kernels: Sequence[Kernel]) -> Es
         return Estimate(waited * cells / share, None, 0)
     busy = max(1.0, waited / max(time.process_time() - worked, 1e-9))
     # Cells of a part come to a hard margin sooner than those of all samples do, so
-    # copies count as nothing at the low end and fully at the high.
-    low, high = (_whole(parts, data.m, copies) for copies in (0.0, 1.0))
+    # copies count as nothing at the low end and fully at the high. At the low end the
+    # power stays as it is, and is not taken for more than a square.
+    low = _whole(parts, data.m, 0.0, rise=0.0, most=2.0)
+    high = _whole(parts, data.m, 1.0)
     tested = sum(data.m <= MANY or not kernel.always_psd for kernel in kernels)
     gram = tested * CUBE * data.m**3 + len(kernels) * SQUARE * data.m**2
     ratio = data.m / parts[-1].samples
@@ -99,7 +101,13 @@ def _narrowed(low: float, high: float) -> tuple[float, float]:
     return middle / WIDEST**0.5, middle * WIDEST**0.5
 
 
-def _whole(parts: list[Part], m: int, copies: float) -> float:
+def _whole(
+    parts: list[Part],
+    m: int,
+    copies: float,
+    rise: float = RISE,
+    most: float = MOST_POWER,
+) -> float:
     """A mean cell of all m samples; copies count as such a share of a trained cell."""
     last = parts[-1]
     means = _means(last, copies)
@@ -107,10 +115,10 @@ def _whole(parts: list[Part], m: int, copies: float) -> float:
     if len(parts) > 1:
         grown = np.maximum(means, COPY) / np.maximum(_means(parts[-2], copies), COPY)
         ratio = last.samples / parts[-2].samples
-        power = np.clip(np.log(grown) / np.log(ratio), LEAST_POWER, MOST_POWER)
+        power = np.clip(np.log(grown) / np.log(ratio), LEAST_POWER, most)
     doublings = np.log2(m / last.samples)
     for step in np.diff([*np.arange(0.0, doublings, 1.0), doublings]):
-        power = np.maximum(power, np.minimum(power + RISE * step, TOP))
+        power = np.maximum(power, np.minimum(power + rise * step, TOP))
         means = means * 2.0 ** (power * step)
     return float(means.mean())
 

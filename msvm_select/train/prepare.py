@@ -18,9 +18,12 @@ from msvm_select.settings import Settings
 from msvm_select.solvers.base import Solver
 from msvm_select.train.events import GramTested, Started
 
-
 ALONE = 0.05  # likeness to the nearest sample, below which a sample is alone
 LOOKED_AT = 500  # samples that are looked at
+TOO_ROUGH = (
+    "{} is far beyond the scale of the data: no two samples are alike, and every one "
+    "becomes a support vector"
+)
 
 
 @dataclass(frozen=True, eq=False)

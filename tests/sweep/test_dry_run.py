@@ -196,3 +196,17 @@ def test_three_hundred_classes_are_answered(monkeypatch: pytest.MonkeyPatch) -> 
     found = estimate(data, settings_from({}), settings_from({}).kernels())
     assert time.perf_counter() - began < 20.0  # without the bound: minutes
     assert found.high is None
+
+
+def test_what_is_too_rough_is_told(tmp_path: Path) -> None:
+    """A gamma far beyond the scale of the data, before and during the sweep."""
+    draw = np.random.default_rng(0)
+    rows = [[*map(str, x), "ab"[i % 2]] for i, x in enumerate(draw.random((40, 30)))]
+    names = [*(f"x{j}" for j in range(30)), "class"]
+    data = tmp_path / "wide.csv"
+    data.write_text("\n".join(map(",".join, [names, *rows])) + "\n")
+    line = ("sweep", data, "--C", "1", "--gamma", "0.01,1")
+    planned = run(*line, "--dry-run").stdout
+    assert "rbf gamma=1 is far beyond the scale" in planned
+    assert "rbf gamma=0.01" not in planned
+    assert "rbf gamma=1 is far beyond the scale" in run(*line).stderr

@@ -9,12 +9,9 @@ from typing import Any
 from msvm_select.phrases import between, counted, roughly, sized
 from msvm_select.show.sheet import WIDTH, Look, Sheet
 from msvm_select.sweep.plan import Plan
+from msvm_select.train.prepare import TOO_ROUGH
 
 INDENT = 10
-TOO_ROUGH = (
-    "{} is far beyond the scale of the data: no two samples are alike, and every one "
-    "becomes a support vector"
-)
 
 
 def sheet(plan: Plan) -> Sheet:

@@ -98,7 +98,9 @@ def _journal(name: str, text: str) -> Results:
     """The finished cells; a last line without its end is still being written."""
     whole = text[: text.rfind("\n") + 1]
     lines = list(_json_lines(name, whole))
-    header = lines[0][1] if lines else {}
+    # A grid that was widened later has a header of its own; the last one counts.
+    headers = [v for _, v in lines if isinstance(v, dict) and "journal" in v]
+    header = headers[-1] if headers else {}
     told = (header.get(key) for key in ("data", "settings", "versions"))
     data, settings, versions = (dict(part or {}) for part in told)
     sizes = {
@@ -108,6 +110,8 @@ def _journal(name: str, text: str) -> Results:
     }
     rows = {}
     for place, values in lines[1:]:
+        if values in headers:
+            continue
         row = journal_row(place, values)
         rows[row.setting, row.C] = row
     if not rows:

@@ -25,6 +25,7 @@ from msvm_select.cli import cli
 from msvm_select.columns import Row
 from msvm_select.errors import DataError, MsvmError, SettingsError
 from msvm_select.records import Dataset
+from msvm_select.results.reread import read_results
 from msvm_select.settings import Settings, settings_from
 from msvm_select.sweep import gather, iterate, run_sweep
 from msvm_select.sweep import journal as journal_module
@@ -265,6 +266,7 @@ def test_the_cells_of_a_smaller_grid_are_taken(
     assert [row.cell for row in found] == [row.cell for row in whole]
     assert [row.loo_errors for row in found] == [row.loo_errors for row in whole]
     assert cells(data, settings(), file) == found
+    assert len(read_results(str(file)).rows) == len(whole)  # as `rank` reads it
     with pytest.raises(SettingsError):
         cells(data, settings(**smaller), file)
 

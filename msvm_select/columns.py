@@ -378,11 +378,21 @@ class Row:
         given = {name: getattr(self, name) for name in PARAMETERS}
         return {name: value for name, value in given.items() if value is not None}
 
+    def point(self, sigma: bool = False) -> dict[str, float]:
+        """The kernel's parameters; ``sigma``: in the place of gamma."""
+        if sigma and self.kernel == "rbf" and self.gamma is not None:
+            return {"sigma": 1.0 / math.sqrt(2.0 * self.gamma)}
+        return self.parameters
+
+    def in_words(self, sigma: bool = False, C: bool = True) -> str:
+        """``rbf gamma=0.5 C=8``; without C, the kernel setting."""
+        values = self.point(sigma) | ({"C": self.C} if C else {})
+        return " ".join([self.kernel, *(f"{k}={v:.6g}" for k, v in values.items())])
+
     @property
     def cell(self) -> str:
         """``rbf gamma=0.5 C=8``, for a person."""
-        point = {**self.parameters, "C": self.C}
-        return " ".join([self.kernel, *(f"{k}={v:.6g}" for k, v in point.items())])
+        return self.in_words()
 
     def __repr__(self) -> str:
         """A short line; ``values()`` has everything."""

@@ -248,6 +248,25 @@ def test_the_curves_show_each_kind_in_its_panel(swept: Results) -> None:
     assert values == [(1000.0, 1000.0, 1000.0)]  # 500 of 50 samples, in percent
 
 
+def test_the_curves_show_each_cross_validation() -> None:
+    """``cv:5`` and ``cv:10`` are two columns, and both are drawn as points."""
+    from msvm_select.show.figures.curves import curves
+
+    found = [row(C, 1.0, 5, cv_error=0.1, further={"cv10_error": 0.2}) for C in CS]
+    chart = curves_of(results(*found))
+    assert {c.column: c.values[0] for c in chart.rates} == {
+        "loo_rate": 10.0,
+        "cv_error": 10.0,
+        "cv10_error": 20.0,
+        "train_errors": 2.0,
+    }
+    (axes,) = curves(chart).axes
+    names = {chart.rates[i].name for i in (1, 2)}
+    points = {x.get_label() for x in axes.lines if x.get_linestyle() == "None"}
+    assert len(names) == 2
+    assert names <= points
+
+
 def test_the_curves_are_of_the_setting_that_is_named(swept: Results) -> None:
     """Given with few digits; failed cells are gaps; an unknown one lists what is."""
     chart = curves_of(swept, None, {"kernel": "rbf", "gamma": 0.25000001})

@@ -12,8 +12,6 @@ from msvm_select.phrases import listed
 from msvm_select.results.ranking import Results
 from msvm_select.show.charts.heat import (
     default_criterion,
-    described_row,
-    parameters_of,
     picked,
 )
 
@@ -80,7 +78,7 @@ def curves_of(
     sound = counts(first, results.column_of(by))
     return Curves(
         name=str(results.data.get("name", "")),
-        setting=described_row(first, sigma, C=False),
+        setting=first.in_words(sigma, C=False),
         verdict=verdict if first is chosen else f"best by {by} here",
         Cs=tuple(row.C for row in along),
         troubled=tuple(row.C for row in along if row.status != "ok"),
@@ -94,7 +92,7 @@ def curves_of(
 
 def _fits(row: Row, setting: Mapping[str, str | float]) -> bool:
     """Whether a row is of the kernel setting, as far as that is said."""
-    point = {**parameters_of(row), **parameters_of(row, sigma=True)}
+    point = {**row.point(), **row.point(sigma=True)}
     return all(
         row.kernel == value
         if name == "kernel"
@@ -104,7 +102,7 @@ def _fits(row: Row, setting: Mapping[str, str | float]) -> bool:
 
 
 def _no_such(ranked: Results, setting: Mapping[str, str | float], sigma: bool) -> str:
-    there = dict.fromkeys(described_row(row, sigma, C=False) for row in ranked.rows)
+    there = dict.fromkeys(row.in_words(sigma, C=False) for row in ranked.rows)
     asked = " ".join(f"{name}={value}" for name, value in setting.items())
     return f"No row is of {asked}; there are {listed(there, 8)}."
 

@@ -126,7 +126,7 @@ def heat_map_of(
     if chosen is not None:
         score = label.shown(chosen.value(column))
         unit = f" {label.unit}".rstrip()
-        verdict += f": {described_row(chosen, sigma)} ({score}{unit})"
+        verdict += f": {chosen.in_words(sigma)} ({score}{unit})"
     panels = [
         panel
         for kernel in sorted({row.kernel for row in ranked.rows}, key=_kernel_order)
@@ -165,19 +165,6 @@ def default_criterion(results: Results) -> str:
     raise SettingsError("No row has a score; name a column: --by n_sv, for instance.")
 
 
-def parameters_of(row: Row, sigma: bool = False) -> dict[str, float]:
-    """The kernel's parameters by name, in order; ``sigma``: in the place of gamma."""
-    if sigma and row.kernel == "rbf" and row.gamma is not None:
-        return {"sigma": 1.0 / math.sqrt(2.0 * row.gamma)}
-    return row.parameters
-
-
-def described_row(row: Row, sigma: bool = False, C: bool = True) -> str:
-    """``rbf gamma=0.5 C=8``, for a person."""
-    values = parameters_of(row, sigma) | ({"C": row.C} if C else {})
-    return " ".join([row.kernel, *(f"{name}={v:.6g}" for name, v in values.items())])
-
-
 def _kernel_order(kernel: str) -> tuple[int, str]:
     names = list(KERNELS)
     return (names.index(kernel) if kernel in names else len(names)), kernel
@@ -187,7 +174,7 @@ def _panels_of(
     ranked: Results, kernel: str, column: str, sigma: bool, most: int | None
 ) -> Iterator[HeatPanel]:
     rows = [row for row in ranked.rows if row.kernel == kernel]
-    points = [parameters_of(row, sigma) for row in rows]
+    points = [row.point(sigma) for row in rows]
     names = [name for name in points[0] if all(name in point for point in points)]
     tried = {name: {point[name] for point in points} for name in names}
     varying = [name for name in tried if len(tried[name]) > 1]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from msvm_select.columns import column_of
 from msvm_select.show.charts.curves import Curve, Curves
 from msvm_select.show.charts.scale import Grid
 from msvm_select.show.figures.look import (
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
 WIDE = 8.6  # inches
 HIGH = {"rates": 2.9, "bounds": 2.9, "indices": 2.2}
-POINTS = ("cv_error", "holdout_error")  # estimates that depend on how one shuffles
+POINTS = ("cv", "holdout")  # criteria whose values depend on how one shuffles
 TITLES = {
     "rates": "error rate, %",
     "bounds": "bound, % of samples",
@@ -77,7 +78,7 @@ def _draw(axes: Axes, curve: Curve, index: int, chart: Curves, grid: Grid) -> No
     look: dict[str, Any] = {"color": colour_of(index), "marker": marker_of(index)}
     if curve.column == "loo_rate":
         _steps(axes, curve, chart, grid, look)
-    elif curve.column in POINTS:
+    elif column_of(curve.column).criterion in POINTS:
         look |= {"linestyle": "none", "markersize": 5.5, "markerfacecolor": "white"}
         axes.plot(grid.places, curve.values, label=curve.name, zorder=4, **look)
     else:

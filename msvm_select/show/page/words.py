@@ -11,7 +11,6 @@ from msvm_select.results.edges import edge_notes
 from msvm_select.results.notes import baseline, baseline_warning, risk_notes
 from msvm_select.results.ranking import Results
 from msvm_select.show.charts.confusion import Confusion
-from msvm_select.show.charts.heat import described_row
 from msvm_select.show.page.markup import Html, el, joined
 
 NOTHING = "\N{EN DASH}"
@@ -53,7 +52,7 @@ def percent(share: float) -> str:
 
 def named(results: Results, row: Row, C: bool = True) -> str:
     """The cell, or without C its kernel setting, in words."""
-    return described_row(row, bool(results.settings.get("sigma")), C)
+    return row.in_words(bool(results.settings.get("sigma")), C)
 
 
 def answer(results: Results, chosen: Row | None, confusion: Confusion | None) -> Html:

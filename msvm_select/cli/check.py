@@ -14,6 +14,8 @@ from msvm_select.errors import DataError
 from msvm_select.phrases import quoted
 from msvm_select.show.answers import check as answer
 
+TAKEN = "taken for the class"
+
 
 @click.command("check", cls=Command, short_help="Report what is in a data file.")
 @data_argument
@@ -35,10 +37,9 @@ def command(data: str, form: str, **options: Any) -> None:
     except DataError as error:
         if form == "json":
             emit(answer.refused(error).render(form), None)
-        elif guessed := getattr(error, "guessed", None):
+        elif (guessed := getattr(error, "guessed", None)) and TAKEN not in str(error):
             click.echo(
-                f"Note: column {quoted(guessed)} was taken for the class; --target "
-                "names another.",
+                f"Note: column {quoted(guessed)} was {TAKEN}; --target names another.",
                 err=True,
             )
         raise

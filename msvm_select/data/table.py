@@ -28,7 +28,7 @@ LOOKED_AT = 20
 # The order of preference: commas also occur as decimal commas, tabs as nothing else.
 DELIMITERS = {"\t": "tab", ";": "semicolon", ",": "comma"}
 SPELLED = {name: mark for mark, name in DELIMITERS.items()} | {"\\t": "\t"}
-WORTH = 2**22  # bytes of a file from which pandas, once imported, is the faster
+WORTH = 2**23  # bytes of a file from which pandas, once imported, is the faster
 CHUNK = 2**24  # bytes looked at together
 LONGEST = 2**16  # bytes of a line that pandas and csv read alike
 

@@ -447,3 +447,13 @@ def test_columns_of_a_file_survive(tmp_path: Path) -> None:
     again = load_model(tmp_path / "m.npz")
     assert again.columns == data.columns
     assert again.classes == ("x, y", "z")
+
+
+def test_a_model_without_the_newer_options_is_kept_as_before(tmp_path: Path) -> None:
+    """Its file has no entry for them, and a file without them is read."""
+    path = tmp_path / "m.json"
+    fit(load_csv(IRIS)).save(path)
+    columns = json.loads(path.read_text())["columns"]
+    assert not {"decimal", "thousands", "drop"} & set(columns)
+    again = load_model(path).columns
+    assert (again.decimal, again.thousands, again.drop) == ("point", None, ())

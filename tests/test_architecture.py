@@ -16,7 +16,7 @@ BELOW = (
 ORDER = (
     *BELOW,
     *PLUG_INS,
-    *("results", "settings", "data", "generate", "train", "sweep"),
+    *("settings", "results", "data", "generate", "train", "sweep"),
     *("model", "estimator", "experiment", "show"),
     *("cli", "__init__", "__main__"),
 )

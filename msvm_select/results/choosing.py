@@ -21,13 +21,12 @@ from typing import Any
 
 from msvm_select.columns import CELL, RANKED_BY, Row, column_of, scored_columns
 from msvm_select.errors import SettingsError
-from msvm_select.phrases import listed
 from msvm_select.results.ranking import (
     Results,
-    ranking_column,
     same_cell,
     simplicity,
 )
+from msvm_select.settings.settings import check_rule
 
 DEFAULT_BY = "loo"  # what rows are ranked by that do not tell it
 
@@ -82,17 +81,6 @@ def as_chosen(
     # the file may have left the chosen row out
     same = next((row for row in ranked.rows if same_cell(row, choice.row)), choice.row)
     return replace(ranked, choice=replace(choice, row=same))
-
-
-def check_rule(rule: str, by: str) -> None:
-    """Refuse one standard error of what is no error rate."""
-    if rule != "1se" or column_of(ranking_column(by)).role == "rate":
-        return
-    rates = [name for name, column in RANKED_BY.items() if column.role == "rate"]
-    raise SettingsError(
-        f"select: 1se takes the standard error of an error rate, and {by!r} is none: "
-        f"rank by one of {listed(rates)}, or choose by best or simplest."
-    )
 
 
 def standard_error(results: Results, rate: float) -> float:

@@ -7,10 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from msvm_select.columns import RANKED_BY, Row, column_of, holds, state_of
-from msvm_select.errors import SettingsError
-from msvm_select.phrases import listed
-from msvm_select.results.ranking import Results, ranking_column
+from msvm_select.columns import Row, column_of, holds, state_of
+from msvm_select.results.ranking import Results
 
 NAMED = 3  # cells in trouble that are named; the others are counted
 
@@ -34,17 +32,6 @@ def broken(
     if require_converged:
         found.append(_open(results))
     return [sentence for sentence in found if sentence]
-
-
-def check_applicable(by: str) -> None:
-    """Refuse to ask whether a number applies that always does: it would always pass."""
-    if column_of(ranking_column(by)).conditional:
-        return
-    bounds = [name for name, column in RANKED_BY.items() if column.conditional]
-    raise SettingsError(
-        f"require_applicable: {by!r} is no bound that could fail to apply; rank by one "
-        f"of {listed(bounds, 10)}, or leave the gate out."
-    )
 
 
 def _above(results: Results, row: Row | None, most: float) -> str | None:

@@ -7,11 +7,16 @@ import math
 from dataclasses import MISSING, asdict, dataclass, fields
 from typing import TYPE_CHECKING, Any
 
-from msvm_select.columns import scored_columns
+from msvm_select.columns import (
+    RANKED_BY,
+    Column,
+    column_of,
+    ranked_column,
+    scored_columns,
+)
 from msvm_select.errors import SettingsError
 from msvm_select.names import CRITERIA, KERNELS
-from msvm_select.results.choosing import check_rule
-from msvm_select.results.gates import check_applicable
+from msvm_select.phrases import listed
 from msvm_select.settings.catalogue import KERNEL
 from msvm_select.settings.declared import NOT_DECIDING, SETTINGS, Declared
 from msvm_select.settings.values import known
@@ -177,3 +182,30 @@ def _check_criteria(settings: Settings) -> None:
                 f"The criteria {first!r} and {one!r} fill the same column; sweep "
                 "once with each."
             )
+
+
+def check_rule(rule: str, by: str) -> None:
+    """Refuse one standard error of what is no error rate."""
+    if rule != "1se" or _column(by).role == "rate":
+        return
+    rates = [name for name, column in RANKED_BY.items() if column.role == "rate"]
+    raise SettingsError(
+        f"select: 1se takes the standard error of an error rate, and {by!r} is none: "
+        f"rank by one of {listed(rates)}, or choose by best or simplest."
+    )
+
+
+def check_applicable(by: str) -> None:
+    """Refuse to ask whether a number applies that always does: it would always pass."""
+    if _column(by).conditional:
+        return
+    bounds = [name for name, column in RANKED_BY.items() if column.conditional]
+    raise SettingsError(
+        f"require_applicable: {by!r} is no bound that could fail to apply; rank by one "
+        f"of {listed(bounds, 10)}, or leave the gate out."
+    )
+
+
+def _column(by: str) -> Column:
+    """The column that a criterion, or a column, ranks by."""
+    return column_of(ranked_column(by) or by)

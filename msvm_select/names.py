@@ -91,7 +91,7 @@ MACHINES: Registry[Machine] = Registry(
 
 SOLVERS: Registry[Solver] = Registry(
     exact=(
-        "solvers.exact:Exact",
+        "solvers.exact.solver:Exact",
         "cycle steps, then Newton on the free variables (default)",
     ),
     smo=(

@@ -169,3 +169,18 @@ def test_packages_import_nothing_eagerly() -> None:
         if isinstance(node, ast.ImportFrom) and "msvm_select" in str(node.module)
     }
     assert eager == {"cli", "settings"}
+
+
+def test_constants_of_one_name_have_one_value() -> None:
+    """Within the engine, a name in capitals means the same number everywhere."""
+    values: dict[str, set[str]] = {}
+    for path in sorted(PACKAGE.rglob("*.py")):
+        where = path.relative_to(PACKAGE).parts[0].removesuffix(".py")
+        if where not in (*BELOW, *PLUG_INS):
+            continue
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+                name = node.targets[0].id
+                if name.isupper() and isinstance(node.value, ast.Constant):
+                    values.setdefault(name, set()).add(ast.unparse(node.value))
+    assert [name for name, seen in values.items() if len(seen) > 1] == []

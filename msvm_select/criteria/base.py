@@ -36,12 +36,22 @@ class TrainingKernel(Protocol):
 
 
 class TrainingSolver(Protocol):
-    """As much of a solver as a criterion needs: its gap, and its answer."""
+    """As much of a solver as a criterion needs."""
 
     gap: float
 
     def solve(self, dual: Dual, start: Solution | None = None) -> Solution:
         """The optimum of ``dual``, begun at ``start`` if there is one."""
+
+    def leave_out(
+        self,
+        solution: Solution,
+        *,
+        every_margin: bool = False,
+        jobs: int = 1,
+        tell: Callable[[int, int], None] = ...,
+    ) -> LeftOut:
+        """Every sample judged by the machine without it."""
 
 
 def quiet(done: int, of: int) -> None:

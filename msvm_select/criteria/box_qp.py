@@ -18,11 +18,11 @@ from msvm_select import lapack
 from msvm_select.errors import SolverError
 from msvm_select.records import Floats
 
-MOST_ROUNDS = 100
+MOST_NEWTON = 100
 EXACT = 1e-10  # of the gap and of the balance
 GOOD = 1e-9  # what is taken where rounding allows no more
 STAY = 0.995  # of the way to the next bound
-RIDGE = 1e-14
+NUDGE = 1e-14
 TINY = 1e-300
 FLOOR = 1e-30  # of a distance to a bound that rounding has eaten
 FIXED = 1e-13  # a box narrower than this part of the largest x is a point
@@ -93,7 +93,7 @@ class _Interior:
     def solved(self) -> tuple[Floats, Floats]:
         """Round after round; the best x and nu seen."""
         best, reached = (self.x, self.nu), np.inf
-        for _ in range(MOST_ROUNDS):
+        for _ in range(MOST_NEWTON):
             Hx = self.H @ self.x
             dual = Hx + self.c + self.A @ self.nu - self.low + self.high
             off = self.A.T @ self.x - self.r
@@ -126,7 +126,7 @@ class _Interior:
         n = self.x.size
         M = self.H.copy()
         M[np.diag_indices(n)] += self.low / below + self.high / above
-        M[np.diag_indices(n)] *= 1.0 + RIDGE
+        M[np.diag_indices(n)] *= 1.0 + NUDGE
         factor, info = lapack.dpotrf(M, lower=1)
         if info != 0:
             return False

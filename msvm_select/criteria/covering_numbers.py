@@ -17,9 +17,9 @@ import numpy as np
 
 from msvm_select.records import Floats
 
-LARGEST = 1e200  # a dimension beyond it is told apart from no other, and overflows
+HIGHEST_DIMENSION = 1e200  # one beyond it is told from no other, and overflows
 SMALLEST = 1e-300  # so that nothing is divided by 0
-ROUNDING = 1e-11  # relative, of Newton's method: not to miss a whole number by it
+LAST_DIGITS = 1e-11  # relative, of Newton's method: not to miss a whole number by it
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ def finite_dimension(machines: Machines, gamma: Floats, d: int) -> Floats:
     scale = 32.0 * machines.Lambda_w * machines.Lambda_Phi
     if scale <= 0.0:
         return machines.biases(gamma)
-    exponent = float(machines.Q * min(d, LARGEST))
+    exponent = float(machines.Q * min(d, HIGHEST_DIMENSION))
     balls = exponent * (math.log(scale) - np.log(gamma))
     return np.asarray(machines.biases(gamma) + np.maximum(balls, 0.0))
 
@@ -91,5 +91,5 @@ def least_whole(A: Floats, M: float) -> Floats:
     for _ in range(3):
         grown = np.log1p(u)
         u -= (u * grown - s) / (grown + u / (1.0 + u))
-    n = np.ceil(M / u * (1.0 - ROUNDING))
+    n = np.ceil(M / u * (1.0 - LAST_DIGITS))
     return np.asarray(np.maximum(n, 1.0))

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from msvm_select.criteria.base import Cell, Criterion, Score
-from msvm_select.criteria.parts import complaints, train_parts
-from msvm_select.criteria.splits import folds
+from msvm_select.criteria.splits import complaints, folds, train_parts
 from msvm_select.errors import SettingsError
 
 DEFAULT_K = 5

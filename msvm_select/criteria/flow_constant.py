@@ -36,7 +36,7 @@ from msvm_select.solution import Solution
 
 K_MU = 2.0
 IGNORED = 1e-6  # of the largest alpha
-ROUNDING = 1e-9  # of s_i: an arc filled to the brim
+BRIM = 1e-9  # of s_i: an arc filled to the brim
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class FlowConstant:
         np.add.at(self.F, self.y, self.alpha)
         self.s = self.alpha.sum(axis=1)
         self._M = self.s**2 + (self.alpha**2).sum(axis=1)
-        room = self.F[:, self.y].T + ROUNDING * self.s[:, None]
+        room = self.F[:, self.y].T + BRIM * self.s[:, None]
         self._open = (self.alpha > room).any(axis=1)
 
     @property

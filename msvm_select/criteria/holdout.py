@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from msvm_select.criteria.base import Cell, Criterion, Score
-from msvm_select.criteria.parts import complaints, train_parts
-from msvm_select.criteria.splits import holdout
+from msvm_select.criteria.splits import complaints, holdout, train_parts
 from msvm_select.errors import SettingsError
 
 DEFAULT_SHARE = 0.25

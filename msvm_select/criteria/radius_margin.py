@@ -25,7 +25,7 @@ import numpy as np
 
 from msvm_select.criteria.base import Cell, Criterion, Score
 from msvm_select.criteria.flow_constant import Constant, FlowConstant
-from msvm_select.geometry.ball import ENOUGH, Ball, smallest_ball
+from msvm_select.geometry.ball import PROMISED, Ball, smallest_ball
 from msvm_select.geometry.margins import Proposition2, proposition_2, weight_distances
 from msvm_select.left_out import LeftOut
 from msvm_select.solution import Solution
@@ -206,5 +206,7 @@ class RadiusMarginBound(Criterion):
             "radius_margin_q": terms.bound_q,
         }
         worst = max(terms.ball.gap, terms.ball_all.gap)
-        note = f"the smallest ball has a relative gap of {worst:.2g}, above {ENOUGH:g}"
-        return Score(columns, terms, (note,) if worst > ENOUGH else ())
+        note = (
+            f"the smallest ball has a relative gap of {worst:.2g}, above {PROMISED:g}"
+        )
+        return Score(columns, terms, (note,) if worst > PROMISED else ())

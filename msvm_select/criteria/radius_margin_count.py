@@ -41,7 +41,7 @@ from msvm_select.criteria.radius_margin import RadiusMargin, radius_margin_terms
 from msvm_select.records import TIE, Floats, Ints, Mask
 from msvm_select.solution import Solution
 
-SURE = 1.0 - 1e-6  # of N_p V_pn: what is not below is counted
+ONE = 1.0 - 1e-6  # of N_p V_pn: what is not below is counted
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,14 +118,14 @@ class _Judge:
         near = self._nearest(p, others)
         farthest = float(near[against].max())
         most = self.most[p]
-        if most * farthest >= SURE:
-            most = min(most, self._removal(p, others, SURE / farthest))
+        if most * farthest >= ONE:
+            most = min(most, self._removal(p, others, ONE / farthest))
         if most <= 0.0:  # others are where p is, and give back all of it
             return SAFE
         for n in against[np.argsort(-near[against])]:
             if (
-                most * near[n] >= SURE
-                and most * self._return(p, int(n), others, SURE / most) >= SURE
+                most * near[n] >= ONE
+                and most * self._return(p, int(n), others, ONE / most) >= ONE
             ):
                 return POSSIBLE
         return SAFE

@@ -29,8 +29,8 @@ from msvm_select.criteria.base import Cell, Criterion, Score
 from msvm_select.records import Floats, Ints
 from msvm_select.solution import Solution
 
-RIDGE = 1e-9  # of H_MM, relative: more free variables than dimensions make it singular
-DEAD = 1e-6  # G_PP below this part of 1 / max H_ii: nothing can take the place of p
+SPAN_RIDGE = 1e-9  # of H_MM: more free variables than dimensions make it singular
+RIGID = 1e-6  # G_PP below this part of 1 / max H_ii: nothing can take the place of p
 MOST_FREE = 6000  # the largest factor
 CHUNK = 256  # samples whose columns X are held at a time
 
@@ -130,7 +130,7 @@ class _Face:
         M = _Arcs.of(rows, heads, dual.y, dual.Q)
         H = _hessian(solution, M, M)
         scale = float(H.diagonal().max(initial=1e-300))
-        H[np.diag_indices_from(H)] += RIDGE * scale
+        H[np.diag_indices_from(H)] += SPAN_RIDGE * scale
         inverse = np.empty_like(H)
         if H.size:
             factor, info = lapack.dpotrf(H, lower=1)
@@ -141,7 +141,7 @@ class _Face:
         weight = M.arcs.T @ W
         unweight = np.asarray(np.linalg.pinv(weight, 1e-10, hermitian=True), float)
         E = W @ unweight
-        return cls(solution, M, inverse - E @ W.T, E, unweight, DEAD / scale)
+        return cls(solution, M, inverse - E @ W.T, E, unweight, RIGID / scale)
 
     def columns(self, samples: Ints) -> _Columns:
         """X for the variables of these samples that are held at a bound."""

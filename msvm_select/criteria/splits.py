@@ -1,11 +1,21 @@
-"""Stratified and shuffled splits of the samples, the same for the same seed."""
+"""Training on a part of the samples and testing on the rest of them.
+
+The splits are stratified and shuffled, the same for the same seed. What does not depend
+on C (the scaling, the kernel matrices of a part) is made once for a kernel setting, and
+the machine of one C starts that of the next.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
 import numpy as np
 
+from msvm_select.criteria.base import Cell
 from msvm_select.errors import SettingsError
-from msvm_select.records import Ints
+from msvm_select.records import TIE, Floats, Gram, Ints, Scaling
+from msvm_select.solution import Solution, onward
 
 Split = tuple[Ints, Ints]
 
@@ -45,3 +55,79 @@ def _shuffled_by_class(y: Ints, seed: int) -> Ints:
     """The rows, shuffled, class after class."""
     order = np.random.default_rng(seed).permutation(y.size)
     return np.asarray(order[np.argsort(y[order], kind="stable")])
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """One split, ready to be trained at every C.
+
+    ``y`` holds the training classes as 0..Q-1 of those present; ``y_test`` likewise,
+    with -1 for a class that nothing was trained of: it is always an error.
+    """
+
+    gram: Gram
+    y: Ints
+    Q: int
+    cross: Floats
+    y_test: Ints
+    machine: Solution | None = None
+
+    @classmethod
+    def of(cls, cell: Cell, split: Split) -> Part:
+        """The split's kernel matrices; the scaler is fitted on its training rows."""
+        train, test = split
+        classes, y = np.unique(cell.data.y[train], return_inverse=True)
+        position = np.full(cell.data.Q, -1)
+        position[classes] = np.arange(classes.size)
+        gram, cross = _matrices(cell, train, test)
+        codes = y.astype(np.int64)
+        return cls(gram, codes, classes.size, cross, position[cell.data.y[test]])
+
+    def trained(self, cell: Cell) -> Part:
+        """With the machine at the cell's C, started from that of the last C."""
+        if self.Q == 1:  # nothing to train: everything is of that class
+            return self
+        dual = cell.dual(self.gram, self.y, self.Q, cell.solution.dual.weight)
+        machine = onward(cell.solver, dual, self.machine, certain=cell.mercer)
+        return replace(self, machine=machine)
+
+    @property
+    def errors(self) -> int:
+        """Test samples that are wrong; a tie counts, and so does an unknown class."""
+        if self.machine is None:
+            return int((self.y_test != 0).sum())
+        h = self.cross @ self.machine.tau + self.machine.b
+        known = np.flatnonzero(self.y_test >= 0)
+        own = known, self.y_test[known]
+        others = h.copy()
+        others[own] = -np.inf
+        right = h[own] > others[known].max(axis=1) + TIE
+        return int(self.y_test.size - right.sum())
+
+
+def train_parts(
+    cell: Cell, splits: Sequence[Split], parts: tuple[Part, ...] | None
+) -> tuple[Part, ...]:
+    """The machine of each split at the cell's C, from those of the last C, if any."""
+    if parts is None:
+        parts = tuple(Part.of(cell, split) for split in splits)
+    return tuple(part.trained(cell) for part in parts)
+
+
+def complaints(parts: Sequence[Part], what: str) -> tuple[str, ...]:
+    """What to tell of machines that did not converge."""
+    failed = [p.machine for p in parts if p.machine and not p.machine.converged]
+    if not failed:
+        return ()
+    worst = max(failed, key=lambda machine: machine.gap)
+    return (f"{len(failed)} of {len(parts)} {what} not converged ({worst.reason})",)
+
+
+def _matrices(cell: Cell, train: Ints, test: Ints) -> tuple[Gram, Floats]:
+    """The Gram matrix of the training rows, and k(test row, training row)."""
+    X, kernel = cell.data.X, cell.kernel
+    if not kernel.is_vector_kernel:
+        return kernel.gram(X[np.ix_(train, train)]), X[np.ix_(test, train)]
+    scaling = Scaling.fit(X[train], cell.scaling.kind)
+    A, B = scaling.apply(X[train]), scaling.apply(X[test])
+    return kernel.gram(A), kernel.between(B, A)

@@ -22,7 +22,7 @@ from msvm_select.geometry.margins import weight_distances
 from msvm_select.records import Gram
 from msvm_select.solution import Solution
 
-ROUNDING = 1e-6  # relative: ceil must not count the errors of ball and training
+CEIL_SLACK = 1e-6  # relative: ceil must not count the errors of ball and training
 NO_SLACK = 1e-6  # a margin this near to 1 is 1
 
 
@@ -47,7 +47,7 @@ class VcTerms:
     def vc_dimension(self) -> float:
         """min( ceil(R^2 / gamma^2), d ) + 1."""
         ratio = (self.radius / self.margin) ** 2
-        whole = float(np.ceil(ratio * (1.0 - ROUNDING)))
+        whole = float(np.ceil(ratio * (1.0 - CEIL_SLACK)))
         d = math.inf if self.dimension is None else float(self.dimension)
         return min(whole, d) + 1.0
 

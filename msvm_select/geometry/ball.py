@@ -27,11 +27,11 @@ from msvm_select.geometry.sphere import Factor, on_sphere
 from msvm_select.records import Floats, Gram, Ints
 
 TARGET = 1e-10  # of the relative gap
-ENOUGH = 1e-8  # what is promised of it
-ROUNDING = 1e-14  # of max K_ii: differences below are those of K itself
-NEAR = 3e-3  # relative gap at which the first pair steps stop
-MOST_ROUNDS = 30
-EXCHANGES = 8
+PROMISED = 1e-8  # what is promised of it
+KERNEL_ROUNDING = 1e-14  # of max K_ii: differences below are those of K itself
+FIRST_WALK = 3e-3  # relative gap at which the first pair steps stop
+MOST_WALKS = 30
+BLOCKS = 8
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,7 +108,7 @@ def _still_smallest(gram: Gram, points: Ints, start: Ball) -> Ball | None:
 
 
 def _rounding(diagonal: Floats) -> float:
-    return ROUNDING * float(np.abs(diagonal).max())
+    return KERNEL_ROUNDING * float(np.abs(diagonal).max())
 
 
 def _grown(Z: Floats, weights: Floats | None) -> tuple[Floats, float, float]:
@@ -122,7 +122,7 @@ def _grown(Z: Floats, weights: Floats | None) -> tuple[Floats, float, float]:
     else:
         beta[:] = weights / weights.sum()
     within = np.zeros(sizes.size, np.bool_)
-    floor = ROUNDING * float(sizes.max())
+    floor = KERNEL_ROUNDING * float(sizes.max())
     while True:
         within |= beta > 0.0
         centre = Z.T @ beta
@@ -149,15 +149,15 @@ def _solved(
     """beta, and the bounds on R^2."""
     beta = _start(K, diagonal) if weights is None else weights / weights.sum()
     state = _State(np.ascontiguousarray(K), diagonal, beta)
-    least = NEAR
-    for turn in range(MOST_ROUNDS):
+    least = FIRST_WALK
+    for turn in range(MOST_WALKS):
         if state.done:
             break
         if turn or weights is None:
             state.walk(least)
         before = state.gap
         state.exchange()
-        if state.gap > 0.5 * before and state.gap <= ENOUGH:
+        if state.gap > 0.5 * before and state.gap <= PROMISED:
             break  # the digits of K allow no more
         least = 0.1 * min(least, max(state.gap, TARGET))
     return state.beta, state.lower, state.upper
@@ -183,7 +183,7 @@ class _State:
 
     def __init__(self, K: Floats, diagonal: Floats, beta: Floats) -> None:
         self.K, self.diagonal = K, diagonal
-        self.floor = ROUNDING * float(np.abs(diagonal).max())
+        self.floor = KERNEL_ROUNDING * float(np.abs(diagonal).max())
         self.take(beta)
 
     def take(self, beta: Floats) -> None:
@@ -224,7 +224,7 @@ class _State:
         """
         best = self.beta, self.upper - self.lower
         factor: Factor | None = None
-        for _ in range(EXCHANGES):
+        for _ in range(BLOCKS):
             inner = float(self.beta @ self.q)
             outside = self.diagonal - 2.0 * self.q + inner > self.lower
             S = (self.beta > 0.0) | outside

@@ -16,8 +16,8 @@ import numpy as np
 from msvm_select.records import Floats, Ints
 from msvm_select.solution import Solution
 
-TIE = 1e-6  # functional margins that near each other are one
-ZERO = 1e-12  # of the largest: w_k and w_l are the same
+ALIKE = 1e-6  # functional margins that near each other are one
+SAME_WEIGHTS = 1e-12  # of the largest: w_k and w_l are the same
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,7 +78,7 @@ def _closest(difference: Floats, members: Ints) -> tuple[float, Ints]:
     """The least h_k - h_l over a class, and where it is attained."""
     rows = np.flatnonzero(members)
     least = float(difference[rows].min())
-    return least, rows[difference[rows] <= least + TIE]
+    return least, rows[difference[rows] <= least + ALIKE]
 
 
 def weight_distances(solution: Solution) -> Floats:
@@ -87,7 +87,7 @@ def weight_distances(solution: Solution) -> Floats:
     inner = (inner + inner.T) / 2.0
     sizes = np.diagonal(inner)
     squared = np.add.outer(sizes, sizes) - 2.0 * inner
-    squared[squared <= ZERO * max(float(squared.max()), 0.0)] = 0.0
+    squared[squared <= SAME_WEIGHTS * max(float(squared.max()), 0.0)] = 0.0
     return np.asarray(np.sqrt(squared))
 
 

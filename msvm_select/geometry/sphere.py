@@ -13,7 +13,7 @@ import numpy as np
 from msvm_select import lapack
 from msvm_select.records import Floats, Ints, Mask
 
-RIDGE = 1e-12  # of max K_ii
+SPHERE_RIDGE = 1e-12  # of max K_ii
 REFACTOR = 6  # drop up to this part of the points without a new factor
 
 
@@ -51,7 +51,7 @@ class Factor:
         n = rows.size
         A = K.copy() if n == S.size else K[np.ix_(rows, rows)]
         scale = float(np.abs(diagonal).max())
-        ridge = RIDGE * scale
+        ridge = SPHERE_RIDGE * scale
         A += scale
         A[np.diag_indices(n)] += ridge
         self.factor, info = lapack.dpotrf(A.T, lower=1, overwrite_a=1, clean=0)

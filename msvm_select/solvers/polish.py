@@ -34,7 +34,7 @@ from msvm_select.solvers.base import RESIDUE
 ROUNDS = 15  # of one search; one that ends takes 2 to 10
 SOLVES = 600
 EFFORT = 3e11  # the sum of n^3 over the systems of n free variables: some seconds
-RIDGE = 1e-11
+LEAST_DELTA = 1e-11
 LEAST_DAMPING = 1e-4
 BALANCED = 1e-9
 
@@ -93,7 +93,7 @@ def polish(dual: Dual, alpha: Floats, b: Floats, gap: float) -> Solution:
     alpha = np.clip(alpha, 0.0, dual.C)
     best = search.certified(alpha)
     unit = _unit(alpha, dual.C)
-    tiny = RIDGE * max(float(dual.gram.diagonal.max()), np.finfo(float).tiny)
+    tiny = LEAST_DELTA * max(float(dual.gram.diagonal.max()), np.finfo(float).tiny)
     delta = tiny
     while search.effort < EFFORT and search.solves < SOLVES:
         found, found_b, settled = search.run(alpha, b, delta)

@@ -23,7 +23,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "cvxopt": {"abstol": 1e-11, "reltol": 1e-11, "feastol": 1e-11},
     "osqp": {"eps_abs": 1e-7, "eps_rel": 1e-7, "max_iter": 50_000},
 }
-LARGEST = 4000
+MOST_VARIABLES = 4000
 
 
 class Qp(Solver):
@@ -44,10 +44,10 @@ class Qp(Solver):
         """The optimum of ``dual``; the backend decides whether it uses the start."""
         began = time.perf_counter()
         arcs = Arcs.of(dual)
-        if arcs.size > LARGEST:
+        if arcs.size > MOST_VARIABLES:
             raise SolverError(
                 f"m (Q - 1) = {arcs.size} variables are too many for the dense solver "
-                f"qp (at most {LARGEST}); use --solver exact, osqp or smo."
+                f"qp (at most {MOST_VARIABLES}); use --solver exact, osqp or smo."
             )
         alpha, b, said = self._answer(dual, arcs, start)
         found = polish(dual, alpha, b, self.gap)

@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from msvm_select.records import Dual
 from msvm_select.solution import Solution
 from msvm_select.solvers.base import Solver
-from msvm_select.solvers.cycles import cycle_steps
-from msvm_select.solvers.workbench import Training
+from msvm_select.solvers.exact.cycles import cycle_steps
+from msvm_select.solvers.exact.workbench import Training
 
 SHRINK_FROM = 500  # samples below which nothing is gained by shrinking
 WORTH = 0.6  # share of samples that must be left for a copy to pay

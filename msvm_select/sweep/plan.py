@@ -16,8 +16,8 @@ from msvm_select.kernels.base import Kernel
 from msvm_select.memory import training_bytes
 from msvm_select.records import Dataset
 from msvm_select.settings import Settings
-from msvm_select.solvers.cycles import cycle_steps
-from msvm_select.solvers.left_out import leave_out
+from msvm_select.solvers.exact.cycles import cycle_steps
+from msvm_select.solvers.leave_out.exchanges import exchange_each
 from msvm_select.sweep.cost import Estimate, estimate
 from msvm_select.train.events import Started
 from msvm_select.train.prepare import (
@@ -95,7 +95,7 @@ def _used(event: Started) -> Iterator[tuple[str, int, Any]]:
     if event.solver in ("exact", "smo"):
         yield "the solver", 8 if event.solver == "exact" else 4, cycle_steps
     if event.solver == "exact" and (not event.criteria or "loo" in event.criteria):
-        yield "leave-one-out", 12, leave_out
+        yield "leave-one-out", 12, exchange_each
     if any(name.startswith(BALLS) for name in event.criteria):
         yield "the balls", 2, pair_steps
 

@@ -9,7 +9,7 @@ from msvm_select.kernels.linear import Linear
 from msvm_select.kernels.rbf import Rbf
 from msvm_select.records import Dual, Floats, Ints
 from msvm_select.solution import Solution
-from msvm_select.solvers.exact import Exact
+from msvm_select.solvers.exact.solver import Exact
 from tests.bench.grid import CS, GAMMAS, least, load
 
 LINEAR_CS = tuple(np.geomspace(1e-4, 1.0, 20))

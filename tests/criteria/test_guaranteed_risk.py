@@ -39,7 +39,7 @@ from msvm_select.kernels.sigmoid import Sigmoid
 from msvm_select.machines.quadratic import Quadratic
 from msvm_select.records import Dual, Scaling
 from msvm_select.settings import settings_from
-from msvm_select.solvers.exact import Exact
+from msvm_select.solvers.exact.solver import Exact
 from tests.conftest import PROBLEMS
 from tests.criteria.test_criteria import cell_of
 

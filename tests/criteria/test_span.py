@@ -24,7 +24,7 @@ from msvm_select.records import Dataset, Scaling
 from msvm_select.results.reread import read_results
 from msvm_select.show.answers.sweep import sheet
 from msvm_select.solution import Solution
-from msvm_select.solvers.exact import Exact
+from msvm_select.solvers.exact.solver import Exact
 from msvm_select.solvers.qp import Qp
 from tests.conftest import DATA, PROBLEMS, Problem, blobs, render
 

@@ -32,7 +32,7 @@ from msvm_select.show.page.command import command_line, file_digest, grid_text
 from msvm_select.show.page.heat import Painting
 from msvm_select.show.page.markup import EMPTY, el, script_data
 from msvm_select.show.page.page import Report, render
-from msvm_select.solvers.exact import Exact
+from msvm_select.solvers.exact.solver import Exact
 from tests.conftest import DATA
 from tests.show.pages import EVIL, SETTINGS, large, report, samples
 

@@ -30,7 +30,7 @@ from msvm_select.left_out import (
 from msvm_select.records import Dataset, Dual, Floats, Gram, Scaling
 from msvm_select.solution import Solution
 from msvm_select.solvers.base import Solver
-from msvm_select.solvers.exact import Exact
+from msvm_select.solvers.exact.solver import Exact
 from msvm_select.solvers.qp import Qp
 from msvm_select.solvers.smo import Smo
 from tests.conftest import Problem, blobs, table, with_duplicates, with_tiny_classes

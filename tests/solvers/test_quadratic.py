@@ -25,7 +25,7 @@ from msvm_select.names import SOLVERS
 from msvm_select.records import Dataset, Dual, Floats, Gram, Ints, Scaling
 from msvm_select.solution import Solution
 from msvm_select.solvers.base import Solver
-from msvm_select.solvers.exact import Exact
+from msvm_select.solvers.exact.solver import Exact
 from msvm_select.solvers.qp import Qp
 from tests.conftest import DATA, PROBLEMS, Problem, blobs
 

@@ -477,7 +477,7 @@ def test_ctrl_c_says_how_to_go_on_and_that_works(file: Path) -> None:
 SLEEPING = """
 import time
 from msvm_select.names import SOLVERS
-from msvm_select.solvers.exact import Exact
+from msvm_select.solvers.exact.solver import Exact
 
 class Sleeping(Exact):
     def solve(self, dual, start=None):

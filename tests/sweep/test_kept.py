@@ -17,7 +17,7 @@ from msvm_select.names import SOLVERS
 from msvm_select.records import Dataset, Dual
 from msvm_select.settings import settings_from
 from msvm_select.solution import Solution
-from msvm_select.solvers.exact import Exact
+from msvm_select.solvers.exact.solver import Exact
 from msvm_select.sweep import gather, iterate
 from msvm_select.sweep.kept import MOST, Kept
 from tests.conftest import PROBLEMS

@@ -5,7 +5,7 @@
    may be what holds b, the centre is taken again without p.
 2. sum_k alpha_pk m_pk <= 0: dropping p's loss can only lower this sum, so that some
    margin stays <= 0. An error, no work. (With ``margins`` it is solved all the same.)
-3. The others are solved on the tableau (``tableau``, ``left_out``), in chunks of
+3. The others are solved on the tableau (``tableau``, ``exchanges``), in chunks of
    samples whose columns of S fit into memory.
 4. What stays unsettled there (no tie between the classes, so that b is not unique; a
    margin so small that rounding could turn it; a tableau too large or singular) is
@@ -36,28 +36,32 @@ from msvm_select.left_out import (
 )
 from msvm_select.records import Floats
 from msvm_select.solution import Solution
-from msvm_select.solvers.columns import MOST_STORED, Columns
-from msvm_select.solvers.cycles import certify
-from msvm_select.solvers.left_out import NEEDS_COLUMN, SETTLED, Table, leave_out
-from msvm_select.solvers.tableau import Tableau, build
-from msvm_select.solvers.workbench import Room, Training
+from msvm_select.solvers.exact.cycles import certify
+from msvm_select.solvers.exact.workbench import Room, Training
+from msvm_select.solvers.leave_out.exchanges import (
+    NEEDS_COLUMN,
+    SETTLED,
+    Table,
+    exchange_each,
+)
+from msvm_select.solvers.leave_out.stored import MOST_STORED, Columns
+from msvm_select.solvers.leave_out.tableau import Tableau, build
 
 Ints = NDArray[np.int64]
-Tell = Callable[[int, int], None]
 
 CHUNK = 256  # samples between two words of progress
-MOST_NUMBERS = 2e8  # of the tableau: beyond, every support vector is retrained
-SURE = 1e-6  # a margin below is retrained: the tableau has some nine digits
+TABLEAU_NUMBERS = 2e8  # of the tableau: beyond, every support vector is retrained
+CLEAR = 1e-6  # a margin below is retrained: the tableau has some nine digits
 
 
-def leave_each_out(
+def judge_every_sample(
     solution: Solution,
     train: Callable[[Training], Training],
     target: float,
     *,
-    every_margin: bool = False,
-    jobs: int = 1,
-    tell: Tell = lambda done, of: None,
+    every_margin: bool,
+    jobs: int,
+    tell: Callable[[int, int], None],
 ) -> LeftOut:
     """Every sample without itself, in the order of the data.
 
@@ -165,7 +169,7 @@ class _LeavingOut:
         """Make the tableau at the first call; whether there is one."""
         if self.tableau is None and samples.size:
             free = self.full.n_free
-            if free * self.full.A.size > MOST_NUMBERS:
+            if free * self.full.A.size > TABLEAU_NUMBERS:
                 return False
             diagonal = self.bench.sorted_gram.diagonal
             self.tableau = build(
@@ -191,13 +195,13 @@ class _LeavingOut:
         at_top = np.zeros(samples.size, np.bool_)
         size = t.alpha_M.size + t.alpha_N.size
         alphas = np.empty((samples.size if self.proves else 0, size))
-        leave_out(
+        exchange_each(
             table, self.y, self.present, samples,
             margins, exchanges, at_top, status, columns.needed, alphas,
         )  # fmt: skip
         for i in np.flatnonzero(status == SETTLED) if self.proves else ():
             margins[i] = self._proven(int(samples[i]), alphas[i], margins[i])
-        doubt = max(SURE, 1e3 * t.error * float(self.full.A.max()))
+        doubt = max(CLEAR, 1e3 * t.error * float(self.full.A.max()))
         sure = (status == SETTLED) & (np.abs(margins.min(axis=1)) > doubt)
         done = samples[sure]
         margins[:, ~self.present] = np.inf

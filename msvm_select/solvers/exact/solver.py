@@ -22,7 +22,6 @@ on glass with 720 free variables takes some 10 ms.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from typing import ClassVar
 
 import numpy as np
@@ -30,25 +29,25 @@ import numpy as np
 from msvm_select.left_out import LeftOut
 from msvm_select.records import Dual
 from msvm_select.solution import Solution
-from msvm_select.solvers.base import Solver
-from msvm_select.solvers.exchange import exchange
-from msvm_select.solvers.face import newton_on_face
-from msvm_select.solvers.leaving_out import leave_each_out
-from msvm_select.solvers.workbench import Training
+from msvm_select.solvers.base import Solver, Tell, quiet
+from msvm_select.solvers.exact.exchange import exchange
+from msvm_select.solvers.exact.face import newton_on_face
+from msvm_select.solvers.exact.workbench import Training
+from msvm_select.solvers.leave_out.every_sample import judge_every_sample
 
-NEAR = 0.1  # gain of an arc at which the first cycle steps stop
+FIRST_GAIN = 0.1  # gain of an arc at which the first cycle steps stop
 EXCHANGE_FROM = 160  # free variables from which a block exchange is tried
 FACE_UP_TO = 1000  # free variables from which the exchange is tried again first
 FINER = 0.05
-ROUNDING = 2e-15  # of a gain near 1
-EXCHANGES = 5  # rounds in which it is tried
+GAIN_ROUNDING = 2e-15  # of a gain near 1
+TRIES = 5  # rounds in which it is tried
 HOPELESS = 2  # systems up to which running away is final
 LONG = 40  # rounds from which it is asked whether the dual still rises
 PATIENCE = 5  # rounds in which it does not: K is nearly singular, long rows of steps
 MOST_STALLED = 15
 MOST_ROUNDS = 3000
 MOST_FREE = 6000  # the largest factor kept: beyond, cycle steps alone finish
-RIDGE = 1e-10
+FACE_RIDGE = 1e-10
 NO_LONG_CYCLES = 1e300
 REFINEMENTS = 8
 
@@ -74,19 +73,19 @@ class Exact(Solver):
         *,
         every_margin: bool = False,
         jobs: int = 1,
-        tell: Callable[[int, int], None] = lambda done, of: None,
+        tell: Tell = quiet,
     ) -> LeftOut:
-        """Every sample judged by the machine without it; see ``leaving_out``."""
-        return leave_each_out(
+        """From the factor of the full machine; see ``leave_out/every_sample``."""
+        return judge_every_sample(
             solution, self._train, self.gap,
             every_margin=every_margin, jobs=jobs, tell=tell,
         )  # fmt: skip
 
     def _train(self, training: Training) -> Training:
         """Round after round, until the certificate holds."""
-        training.step(NEAR, NO_LONG_CYCLES, 1000 + 10 * training.A.size)
+        training.step(FIRST_GAIN, NO_LONG_CYCLES, 1000 + 10 * training.A.size)
         training.certify()
-        best, since, tries = -np.inf, 0, EXCHANGES
+        best, since, tries = -np.inf, 0, TRIES
         for turn in range(MOST_ROUNDS):
             if self._done(training) or since > MOST_STALLED:
                 break
@@ -128,7 +127,7 @@ class Exact(Solver):
         At a small C the outputs are as small, and decide nonetheless.
         """
         outputs = training.dual.C * float(training.diagonal.max(initial=0.0))
-        sharp = max(1e-8 * min(1.0, outputs), ROUNDING)
+        sharp = max(1e-8 * min(1.0, outputs), GAIN_ROUNDING)
         return bool(training.gap <= 1e-2 * self.gap and training.cycle <= sharp)
 
 
@@ -166,7 +165,7 @@ def _by_newton(training: Training) -> None:
     try:
         room.n, made = newton_on_face(
             training.K, training.Z, bench.y, training.A, training.F, training.box,
-            shift, RIDGE * shift, room.U, room.Y, room.rows, room.cols, room.n,
+            shift, FACE_RIDGE * shift, room.U, room.Y, room.rows, room.cols, room.n,
             REFINEMENTS,
         )  # fmt: skip
     except np.linalg.LinAlgError:  # K is indefinite: the cycle steps go on alone

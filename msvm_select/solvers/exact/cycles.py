@@ -27,7 +27,9 @@ from numba import njit
 from msvm_select.solvers.compiled import INNER, inner, kernel
 
 NONE = -1e300  # the gain of an arc that no variable can serve
-ROUNDING = 1e-6  # slacks below it may be those of free variables, left by rounding
+SLACK_ROUNDING = (
+    1e-6  # slacks below it may be those of free variables, left by rounding
+)
 ULPS = 1e-15  # and what stretching them leaves
 FLAT = 1e-12  # the least curvature that a step divides by
 
@@ -340,7 +342,7 @@ def certify(A, F, off, box):
                     square -= A[k, i] * F[k, i]
                     if present[k]:
                         xi = 1.0 - (F[c, i] + b_[c] - F[k, i] - b_[k])
-                        if 0.0 < xi < ROUNDING:
+                        if 0.0 < xi < SLACK_ROUNDING:
                             stretch = max(stretch, (1.0 + ULPS) / (1.0 - xi))
             sum_alpha += own
             square += own * F[c, i]

@@ -8,10 +8,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from msvm_select.solvers.tableau import Tableau
+from msvm_select.solvers.leave_out.tableau import Tableau
 
 MOST_STORED = 4e7  # numbers in the columns that are kept
-NEAR = 0.4  # r of variables whose columns are made before they are asked for
+LIKELY = 0.4  # r of variables whose columns are made before they are asked for
 
 Ints = NDArray[np.int64]
 
@@ -34,7 +34,7 @@ class Columns:
         t = self.tableau
         if self.fresh:  # these are asked for by many
             near = np.argsort(np.abs(t.r_N))[: self.most // 4]
-            self.needed[near[np.abs(t.r_N[near]) < NEAR]] = True
+            self.needed[near[np.abs(t.r_N[near]) < LIKELY]] = True
             self.fresh = False
         self.needed |= (t.alpha_N > 0.0) & np.isin(t.rows_N, samples)
         self.make_needed()

@@ -31,11 +31,11 @@ Mask = NDArray[np.bool_]
 
 DIRECT = 1200  # free variables up to which Cholesky is as fast
 MOST_DIRECT = 6000  # and up to which it is tried where conjugate gradients crawl
-MOST_ROUNDS = 15
+MOST_SYSTEMS = 15
 MOST_PRODUCTS = 60
-ENOUGH = 1e-26  # squared: thirteen digits of the residual
+RESIDUAL = 1e-26  # squared: thirteen digits of the residual
 RUNS_AWAY = 0.85  # more exchanges than this share of the last count: not converging
-RIDGE = 1e-11
+SYSTEM_RIDGE = 1e-11
 LEVEL = 1e-11  # imbalance of the flow, by its sum, that is rounding
 
 
@@ -87,7 +87,7 @@ def exchange(
     low = others & (alpha <= 0.0) & (breach <= tolerance)
     high = others & (alpha >= box) & (breach >= -tolerance)
     last, most_direct = np.inf, DIRECT
-    for solves in range(1, MOST_ROUNDS + 1):
+    for solves in range(1, MOST_SYSTEMS + 1):
         free = others & ~low & ~high
         if not free.any():
             break
@@ -126,7 +126,7 @@ def _direct(
     cols, rows = np.nonzero(free)
     n, Q = rows.size, problem.Q
     H = _assemble(problem.gram.matrix, problem.y, rows, cols)
-    H[np.diag_indices(n)] += RIDGE * H.diagonal().max()
+    H[np.diag_indices(n)] += SYSTEM_RIDGE * H.diagonal().max()
     factor, info = lapack.dpotrf(H.T, lower=0, overwrite_a=1, clean=0)
     if info != 0:
         raise np.linalg.LinAlgError
@@ -206,7 +206,7 @@ def _conjugate_gradients(
     blocks = _Blocks(problem, free)
     x = blocks.inverse(blocks.arcs(blocks.unflow @ -imbalance))
     residual = np.where(free, g - problem.gradient_of(problem.outputs(x)), 0.0)
-    ridge = RIDGE * float(problem.gram.diagonal.max())
+    ridge = SYSTEM_RIDGE * float(problem.gram.diagonal.max())
     b = np.zeros(problem.Q)
     p, rho, enough = np.zeros_like(x), 1.0, 0.0
     for turn in range(MOST_PRODUCTS):
@@ -215,7 +215,7 @@ def _conjugate_gradients(
         b, residual = b + more, residual - blocks.arcs(more)
         fresh = float(np.vdot(residual, z))
         if turn == 0:
-            enough = ENOUGH * fresh
+            enough = RESIDUAL * fresh
         if fresh <= enough:
             break
         p = z + (fresh / rho if turn else 0.0) * p

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from msvm_select.records import Dual, Floats, Gram, Work
 from msvm_select.solution import Solution
 from msvm_select.solvers.base import RESIDUE, scaled_start
-from msvm_select.solvers.cycles import certify, cycle_steps
-from msvm_select.solvers.exchange import Problem
+from msvm_select.solvers.exact.cycles import certify, cycle_steps
+from msvm_select.solvers.exact.exchange import Problem
 
 
 @dataclass(eq=False)

@@ -34,10 +34,10 @@ SETTLED, NEEDS_COLUMN, UNSETTLED = 0, 1, 2
 MOST_TURNS = 8  # of the exchange of all
 MOST_STOPS = 200  # of the path
 MOST_STUCK = 20  # of them in one place
-LARGEST = 96  # unknowns of a small system
+MOST_UNKNOWNS = 96  # unknowns of a small system
 SLACK = 1e-9  # of r, and of alpha by its scale, that counts as on the bound
-FAR = 1e300  # of biases that nothing ties
-DEAD = 1e-10  # a pivot below it, where the diagonal is 1, is zero
+LOOSE = 1e300  # of biases that nothing ties
+NO_PIVOT = 1e-10  # a pivot below it, where the diagonal is 1, is zero
 
 
 class Table(NamedTuple):
@@ -98,7 +98,7 @@ def _solve_small(M, x, size, scale):
         for i in range(c + 1, size):
             if abs(M[i, c]) > best:
                 at, best = i, abs(M[i, c])
-        if best <= DEAD:
+        if best <= NO_PIVOT:
             return False
         if at != c:
             for j in range(c, size):
@@ -327,7 +327,7 @@ def _to_centre(T, st, x, a, r, y, present):
     if _tied(T, st, x, a, y, present):
         return np.zeros(Q)
     n_held = st.sizes[0]
-    span = np.full((Q, Q), FAR)
+    span = np.full((Q, Q), LOOSE)
     force = np.zeros(T.alpha_M.size)
     for j in range(n_held):
         force[st.at_M[j]] = x[j]
@@ -356,7 +356,7 @@ def _to_centre(T, st, x, a, r, y, present):
             classes += 1
             for c in range(Q):
                 if present[c]:
-                    change[k] += 0.5 * (min(span[k, c], FAR) - min(span[c, k], FAR))
+                    change[k] += 0.5 * (min(span[k, c], LOOSE) - min(span[c, k], LOOSE))
     for k in range(Q):
         change[k] /= classes
     return change
@@ -381,7 +381,7 @@ def _exchange(T, st, M, x, a, r, needed):
     for _ in range(MOST_TURNS):
         if not _list(T, st, needed):
             return NEEDS_COLUMN, made
-        if st.sizes[0] + st.sizes[1] > LARGEST:
+        if st.sizes[0] + st.sizes[1] > MOST_UNKNOWNS:
             break
         _bases(T, st)
         if not _unknowns(T, st, M, x):
@@ -585,12 +585,12 @@ def _let_down(T, st, M, x, a, r, needed):
     SETTLED: the state is that of the end, for the exchange to confirm.
     """
     a1, r1 = np.empty(a.size), np.empty(r.size)
-    x0, x1 = np.empty(LARGEST), np.empty(LARGEST)
+    x0, x1 = np.empty(MOST_UNKNOWNS), np.empty(MOST_UNKNOWNS)
     now, made, stuck = 0.0, 0, 0
     if not _list(T, st, needed):
         return NEEDS_COLUMN, made
     _bases(T, st)
-    if st.sizes[0] > LARGEST or not _unknowns(T, st, M, x):
+    if st.sizes[0] > MOST_UNKNOWNS or not _unknowns(T, st, M, x):
         return UNSETTLED, made
     _copy(a, T.alpha_M)
     _copy(r, T.r_N)
@@ -615,7 +615,7 @@ def _let_down(T, st, M, x, a, r, needed):
         _turn(T, st, kind, at, upper)
         if not _list(T, st, needed):
             return NEEDS_COLUMN, made
-        if st.sizes[0] + st.sizes[1] > LARGEST:
+        if st.sizes[0] + st.sizes[1] > MOST_UNKNOWNS:
             return UNSETTLED, made
         if shifts:
             _bases(T, st)
@@ -632,7 +632,7 @@ def _let_down(T, st, M, x, a, r, needed):
         if not _list(T, st, needed):
             return NEEDS_COLUMN, made
         _bases(T, st)
-        if st.sizes[0] + st.sizes[1] > LARGEST or not _unknowns(T, st, M, x):
+        if st.sizes[0] + st.sizes[1] > MOST_UNKNOWNS or not _unknowns(T, st, M, x):
             return UNSETTLED, made
     return UNSETTLED, made
 
@@ -659,7 +659,7 @@ def _write(T, st, x, a, out):
 
 
 @kernel
-def leave_out(
+def exchange_each(
     T, y, present, samples, margins, exchanges, at_top, status, needed, alphas
 ):
     """Each listed sample without itself: margins h_y - h_k (p, Q), and how it went.
@@ -673,9 +673,9 @@ def leave_out(
         np.zeros(n, np.bool_), np.zeros(n), np.zeros(s, np.bool_), np.zeros(s),
         np.zeros(n, np.bool_), np.zeros(s, np.bool_),
         np.zeros(n, np.int64), np.zeros(s, np.int64), np.zeros(2, np.int64),
-        np.zeros(n), np.zeros(s), np.zeros(n), np.zeros(s), np.zeros(LARGEST),
+        np.zeros(n), np.zeros(s), np.zeros(n), np.zeros(s), np.zeros(MOST_UNKNOWNS),
     )  # fmt: skip
-    M, x = np.empty((LARGEST, LARGEST)), np.empty((2, LARGEST))
+    M, x = np.empty((MOST_UNKNOWNS, MOST_UNKNOWNS)), np.empty((2, MOST_UNKNOWNS))
     a, r = np.empty(n), np.empty(s)
     for index in range(samples.size):
         p = samples[index]

@@ -1,0 +1,1 @@
+"""The exact solver: its driver and its compiled kernels."""

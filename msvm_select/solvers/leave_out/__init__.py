@@ -1,0 +1,1 @@
+"""Exact leave-one-out: every machine without one sample, from the full machine."""

@@ -23,6 +23,7 @@ Mask = NDArray[np.bool_]
 Plain = str | int | float | bool | None
 PlainRow = Mapping[str, Plain]
 
+DEPENDENT = 1e-12  # of the largest K_ii: a pivot of K below it is rounding
 TIE = 1e-10  # a margin below is a tie: what is left of it is rounding
 
 
@@ -178,6 +179,16 @@ class Gram:
         if self.factor is None:
             return np.ascontiguousarray(np.diagonal(self.matrix))
         return np.asarray(np.einsum("ij,ij->i", self.factor, self.factor))
+
+    @cached_property
+    def positive_definite(self) -> bool:
+        """Whether K has a Cholesky factor whose pivots are all beyond rounding."""
+        try:
+            factor = np.linalg.cholesky(self.matrix)
+        except np.linalg.LinAlgError:
+            return False
+        least = float(factor.diagonal().min(initial=np.inf)) ** 2
+        return least > DEPENDENT * float(self.diagonal.max(initial=0.0))
 
     def product(self, tau: Floats) -> Floats:
         """K tau, without building K where the factor is there."""

@@ -22,9 +22,11 @@ MOST_NEWTON = 100
 EXACT = 1e-10  # of the gap and of the balance
 GOOD = 1e-9  # what is taken where rounding allows no more
 STAY = 0.995  # of the way to the next bound
-NUDGE = 1e-14
+NUDGES = (0.0, 1e-12, 1e-10, 1e-8)  # one after the other, where it does not end
+RELATIVE_NUDGE = 1e-14
 TINY = 1e-300
 FLOOR = 1e-30  # of a distance to a bound that rounding has eaten
+CANCELLED = 1e-3  # of its terms: a value below it has lost digits
 FIXED = 1e-13  # a box narrower than this part of the largest x is a point
 
 
@@ -54,7 +56,14 @@ def minimise(
             H[np.ix_(free, free)], (c + H @ x)[free], A[free], r - A.T @ x,
             lo[free], hi[free],
         )  # fmt: skip
-        x[free], nu = inner.solved()
+        for nudge in NUDGES:
+            inner.begin(nudge)
+            x[free], nu, left = inner.solved()
+            if left <= GOOD:
+                return Optimum(x, nu)
+        raise SolverError(
+            f"a small quadratic program of the bound stopped at {left:.1g}"
+        )
     return Optimum(x, nu)
 
 
@@ -75,12 +84,21 @@ class _Interior:
         self, H: Floats, c: Floats, A: Floats, r: Floats, lo: Floats, hi: Floats
     ) -> None:
         self.H, self.c, self.A, self.r, self.lo, self.hi = H, c, A, r, lo, hi
+        self.sizes = np.abs(H)
         self.has_low, self.has_high = np.isfinite(lo), np.isfinite(hi)
         self.count = int(self.has_low.sum() + self.has_high.sum())
+
+    def begin(self, nudge: float) -> None:
+        """In the middle of the box; ``nudge``, of max H_ii, keeps steps in bounds.
+
+        Where H is singular they would else run along it for ever.
+        """
+        H, lo, hi = self.H, self.lo, self.hi
+        self.nudge = nudge * float(H.diagonal().max())
         width = np.where(self.has_low & self.has_high, hi - lo, 2.0)
         self.x: Floats = np.where(self.has_low, lo + 0.5 * width, hi - 0.5 * width)
-        self.nu = np.zeros(r.size)
-        scale = max(1.0, float(np.abs(H @ self.x + c).max()))
+        self.nu = np.zeros(self.r.size)
+        scale = max(1.0, float(np.abs(H @ self.x + self.c).max()))
         self.low = np.where(self.has_low, scale, 0.0)
         self.high = np.where(self.has_high, scale, 0.0)
 
@@ -90,8 +108,8 @@ class _Interior:
         above = np.where(self.has_high, self.hi - self.x, 1.0)
         return np.maximum(below, FLOOR), np.maximum(above, FLOOR)
 
-    def solved(self) -> tuple[Floats, Floats]:
-        """Round after round; the best x and nu seen."""
+    def solved(self) -> tuple[Floats, Floats, float]:
+        """Round after round; the best x and nu seen, and what is left there."""
         best, reached = (self.x, self.nu), np.inf
         for _ in range(MOST_NEWTON):
             Hx = self.H @ self.x
@@ -106,16 +124,53 @@ class _Interior:
                 break
             if not self._advance(dual, off, below, above, gap / self.count):
                 break
-        if reached > GOOD:
-            raise SolverError(
-                f"a small quadratic program of the bound stopped at {reached:.1g}"
-            )
-        return best
+        if reached > EXACT:
+            self.x, self.nu = best
+            ended, left = self._ended()
+            if left < reached:
+                best, reached = ended, left
+        return *best, reached
+
+    def _ended(self) -> tuple[tuple[Floats, Floats], float]:
+        """The end that the best point leads to, and what is left there.
+
+        A variable whose slope is larger than its way to the bound is put on it; the
+        others solve the equations of the optimum by least squares.
+        """
+        slope = self.H @ self.x + self.c + self.A @ self.nu
+        unit = _largest(self.x) / _largest(slope, self.c)
+        at_low = self.has_low & (self.x - self.lo <= unit * slope)
+        at_high = self.has_high & (self.hi - self.x <= -unit * slope)
+        x = np.where(at_low, self.lo, np.where(at_high, self.hi, self.x))
+        free = np.flatnonzero(~at_low & ~at_high)
+        q = self.r.size
+        system = np.zeros((free.size + q, free.size + q))
+        system[: free.size, : free.size] = self.H[np.ix_(free, free)]
+        system[: free.size, free.size :] = self.A[free]
+        system[free.size :, : free.size] = self.A[free].T
+        slope = self.H @ x + self.c + self.A @ self.nu
+        right = np.concatenate([-slope[free], self.r - self.A.T @ x])
+        step = np.linalg.lstsq(system, right, rcond=1e-13)[0]
+        x[free] += step[: free.size]
+        x, nu = np.clip(x, self.lo, self.hi), self.nu + step[free.size :]
+        Hx = self.H @ x
+        slope = Hx + self.c + self.A @ nu
+        low = np.where(self.has_low, np.maximum(slope, 0.0), 0.0)
+        high = np.where(self.has_high, np.maximum(-slope, 0.0), 0.0)
+        self.x, self.nu = x, nu
+        below = np.where(self.has_low, x - self.lo, 0.0)
+        above = np.where(self.has_high, self.hi - x, 0.0)
+        gap = float(below @ low + above @ high)
+        return (x, nu), self._left(Hx, slope - low + high, self.A.T @ x - self.r, gap)
 
     def _left(self, Hx: Floats, dual: Floats, off: Floats, gap: float) -> float:
         """The largest of the relative gap and what is left of the two equations."""
         value = abs(0.5 * float(self.x @ Hx) + float(self.c @ self.x))
-        size, slope = _largest(self.x, self.r), _largest(Hx, self.c)
+        # of terms that cancel, only so many digits of the value are left
+        whole = 0.5 * float(np.abs(self.x) @ self.sizes @ np.abs(self.x))
+        value = max(value, CANCELLED * (whole + float(np.abs(self.c * self.x).sum())))
+        size = _largest(self.x, self.r)
+        slope = max(_largest(self.sizes @ np.abs(self.x)), _largest(self.c))
         parts = gap / max(value, TINY), _largest(off) / size, _largest(dual) / slope
         return max(parts)
 
@@ -126,7 +181,8 @@ class _Interior:
         n = self.x.size
         M = self.H.copy()
         M[np.diag_indices(n)] += self.low / below + self.high / above
-        M[np.diag_indices(n)] *= 1.0 + NUDGE
+        M[np.diag_indices(n)] *= 1.0 + RELATIVE_NUDGE
+        M[np.diag_indices(n)] += self.nudge
         factor, info = lapack.dpotrf(M, lower=1)
         if info != 0:
             return False

@@ -38,6 +38,7 @@ from msvm_select.bias import centre
 from msvm_select.criteria.base import Cell, Criterion, Score, quiet
 from msvm_select.criteria.nearest_flow import Arcs, nearest_flow
 from msvm_select.criteria.radius_margin import RadiusMargin, radius_margin_terms
+from msvm_select.errors import SolverError
 from msvm_select.records import TIE, Floats, Ints, Mask
 from msvm_select.solution import Solution
 
@@ -170,9 +171,16 @@ class _Judge:
     def _least(
         self, p: int, t: Floats, cap: Floats, enough: float, kind: tuple[int, ...]
     ) -> float:
-        """A program, begun at the arcs that the last one of its kind used."""
+        """A program, begun at the arcs that the last one of its kind used.
+
+        One that has no answer to the last digit says nothing: what is then counted
+        for safety can only raise the bound.
+        """
         self.programs += 1
-        flow = nearest_flow(self.arcs, p, t, cap, enough, self.used.get(kind))
+        try:
+            flow = nearest_flow(self.arcs, p, t, cap, enough, self.used.get(kind))
+        except SolverError:
+            return np.inf
         self.used[kind] = flow.used
         return flow.square
 

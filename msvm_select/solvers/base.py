@@ -6,6 +6,8 @@ alpha stays feasible and what was at a bound stays there. A solver that ends sho
 its gap says so in ``converged`` and ``reason``; one that has no answer raises
 SolverError.
 
+Where many alpha are optimal, the answer has the one of least norm (``least_norm``).
+
 ``leave_out`` judges every sample by the machine without it. Here each support vector is
 trained without, from the full solution: as exact as the gap, whatever the solver. A
 solver that knows a faster road takes that.

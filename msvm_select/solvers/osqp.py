@@ -13,6 +13,7 @@ from msvm_select.errors import SolverError
 from msvm_select.records import Dual, Floats, Gram, Work
 from msvm_select.solution import Solution
 from msvm_select.solvers.base import Solver, scaled_start
+from msvm_select.solvers.least_norm import least_norm
 from msvm_select.solvers.polish import Arcs, polish, verdict
 
 STAGES = (1e-5, 1e-7, 1e-9)
@@ -56,7 +57,7 @@ class Osqp(Solver):
             found = verdict(found, self.gap, work, f"OSQP: {said}" if said else "")
             if found.converged:
                 break
-        return replace(found, carry=kept)
+        return replace(least_norm(found), carry=kept)
 
 
 @dataclass(frozen=True, eq=False)

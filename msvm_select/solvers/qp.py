@@ -13,6 +13,7 @@ from msvm_select.errors import SettingsError, SolverError
 from msvm_select.records import Dual, Floats, Work
 from msvm_select.solution import Solution
 from msvm_select.solvers.base import Solver, scaled_start
+from msvm_select.solvers.least_norm import least_norm
 from msvm_select.solvers.polish import Arcs, polish, verdict
 
 PREFERENCE = ("clarabel", "proxqp", "quadprog", "piqp", "cvxopt", "osqp")
@@ -52,7 +53,8 @@ class Qp(Solver):
         alpha, b, said = self._answer(dual, arcs, start)
         found = polish(dual, alpha, b, self.gap)
         seconds = time.perf_counter() - began
-        return verdict(found, self.gap, Work(0, found.work.newton, seconds), said)
+        work = Work(0, found.work.newton, seconds)
+        return least_norm(verdict(found, self.gap, work, said))
 
     def _answer(
         self, dual: Dual, arcs: Arcs, start: Solution | None

@@ -20,6 +20,7 @@ from msvm_select.solution import Solution
 from msvm_select.solvers.base import Solver
 from msvm_select.solvers.exact.cycles import cycle_steps
 from msvm_select.solvers.exact.workbench import Training
+from msvm_select.solvers.least_norm import least_norm
 
 SHRINK_FROM = 500  # samples below which nothing is gained by shrinking
 WORTH = 0.6  # share of samples that must be left for a copy to pay
@@ -53,7 +54,7 @@ class Smo(Solver):
                 break
         training.refresh()
         training.snap()
-        return training.result(self.gap, time.perf_counter() - began)
+        return least_norm(training.result(self.gap, time.perf_counter() - began))
 
 
 def _movable(training: Training, firm: float) -> NDArray[np.bool_]:

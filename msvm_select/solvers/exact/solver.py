@@ -33,6 +33,7 @@ from msvm_select.solvers.base import Solver, Tell, quiet
 from msvm_select.solvers.exact.exchange import exchange
 from msvm_select.solvers.exact.face import newton_on_face
 from msvm_select.solvers.exact.workbench import Training
+from msvm_select.solvers.least_norm import least_norm
 from msvm_select.solvers.leave_out.every_sample import judge_every_sample
 
 FIRST_GAIN = 0.1  # gain of an arc at which the first cycle steps stop
@@ -65,7 +66,7 @@ class Exact(Solver):
             # seldom, and only where K is nearly singular: the other end may be better
             cold = Training.shut(training, np.zeros_like(training.A), None)
             training = min(training, self._train(cold), key=lambda t: abs(t.gap))
-        return training.result(self.gap, time.perf_counter() - began)
+        return least_norm(training.result(self.gap, time.perf_counter() - began))
 
     def leave_out(
         self,

@@ -33,8 +33,9 @@ from msvm_select.solvers.base import RESIDUE
 ON_THE_MARGIN = 1e-7  # |r| below it is 0
 WHOLE = 2000  # samples up to which K is looked at once for all values of C
 MOST_LOOSE = 4000  # variables on the margin beyond which alpha stays as it was found
+STILL_EXACT = 1e-9  # a gap that is not worth the old alpha
 MOVES = 1e-9  # of the outputs: an alpha that changes them by more is not taken
-MOST_TURNS = 200
+MOST_SEARCHES = 200
 DAMPING = 1e-12
 SETTLED = 1e-13
 
@@ -129,14 +130,16 @@ def nearest_to_zero(basis: Floats, start: Floats, top: float) -> Floats | None:
     c = basis.T @ start
     u = c.copy()
     enough = SETTLED * max(1.0, float(np.abs(c).max(initial=0.0)))
-    for _ in range(MOST_TURNS):
+    for _ in range(MOST_SEARCHES):
         Bu = basis @ u
         x = np.clip(Bu, 0.0, top)
         slope = c - basis.T @ x
+        inside = (Bu > 0.0) & (Bu < top)
+        some = basis[inside]
         if float(np.abs(slope).max(initial=0.0)) <= enough:
+            x[inside] += np.linalg.lstsq(some.T, slope, rcond=1e-10)[0]  # last digits
             low, high = x < RESIDUE, x > top - RESIDUE
             return np.where(low, 0.0, np.where(high, top, x))
-        some = basis[(Bu > 0.0) & (Bu < top)]
         curve = some.T @ some
         curve[np.diag_indices_from(curve)] += DAMPING
         step = np.linalg.solve(curve, slope)
@@ -175,5 +178,5 @@ def _accepted(found: Solution, alpha: Floats, scale: float) -> Solution:
     again = replace(found, tau=tau, F=F)
     moved = float(np.abs(F - found.F).max(initial=0.0))
     largest = max(scale, float(np.abs(found.F).max(initial=0.0)))
-    worse = again.gap > max(2.0 * found.gap, 1e-10)
+    worse = again.gap > max(2.0 * found.gap, STILL_EXACT)
     return found if moved > MOVES * largest or worse else again

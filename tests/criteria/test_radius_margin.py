@@ -10,14 +10,20 @@ import qpsolvers
 import scipy.sparse as sp
 
 from msvm_select import load_csv, run_sweep
+from msvm_select.criteria.box_qp import minimise
 from msvm_select.criteria.flow_constant import (
     FlowConstant,
     by_water_level,
     least_flow,
 )
 from msvm_select.criteria.nearest_flow import Arcs, nearest_flow
-from msvm_select.criteria.radius_margin import RadiusMarginBound, radius_margin_terms
+from msvm_select.criteria.radius_margin import (
+    RadiusMargin,
+    RadiusMarginBound,
+    radius_margin_terms,
+)
 from msvm_select.criteria.radius_margin_count import RadiusMarginCount, count_removable
+from msvm_select.geometry.ball import smallest_ball
 from msvm_select.kernels.linear import Linear
 from msvm_select.kernels.polynomial import Polynomial
 from msvm_select.kernels.rbf import Rbf
@@ -25,6 +31,7 @@ from msvm_select.names import SOLVERS
 from msvm_select.records import Dual
 from msvm_select.solution import Solution
 from tests.conftest import DATA, table
+from tests.solvers.degenerate import degenerate
 
 SOLVER = SOLVERS["exact"]()
 HARD = 1e6
@@ -394,3 +401,50 @@ def test_sweeps_hold_the_bounds(loss):
         assert row.diameter <= row.diameter_all * (1.0 + 1e-9)
         assert row.K >= 2.0
     assert rows[: len(holds)] == tuple(holds)  # what does not apply ranks last
+
+
+@pytest.mark.parametrize("first", range(0, 90, 30))
+def test_no_bound_depends_on_the_order_of_the_rows(first):
+    """D, K, S2, A, B* and n_sv, where many alpha are optimal."""
+    for seed in range(first, first + 30):
+        X, y, Q, kernel, C = degenerate(seed)
+        order = np.random.default_rng(seed).permutation(y.size)
+        one, other = (
+            _figures(Dual(kernel.gram(X[rows]), y[rows], Q, C))
+            for rows in (np.arange(y.size), order)
+        )
+        assert other == pytest.approx(one, rel=1e-6), seed
+
+
+def _figures(dual: Dual) -> list[float]:
+    """Every number that hangs on alpha."""
+    solution = SOLVER.solve(dual)
+    flow = FlowConstant(solution)
+    if flow.rows.size == 0:
+        return [0.0]
+    ball = smallest_ball(dual.gram, flow.rows)
+    terms = RadiusMargin(solution, ball, ball, flow, True, "")
+    figures = [solution.n_sv, terms.diameter, terms.K, terms.S2, terms.A]
+    if solution.hard_margin and not solution.train_errors:
+        figures.append(count_removable(terms).count)
+    return figures
+
+
+@pytest.mark.parametrize("zero_row", [True, False])
+def test_a_small_program_ends_where_its_value_is_nothing(zero_row):
+    """The optimum 0 has no relative gap; a point at the origin has no curvature."""
+    if zero_row:  # as it came up: the third arc is that of a point at the origin
+        H = [[4, 4, 0, 4, -2, -4], [4, 32, 0, 0, 0, -24], [0] * 6]
+        H += [[4, 0, 0, 16, -8, 0], [-2, 0, 0, -8, 8, 0], [-4, -24, 0, 0, 0, 20]]
+        c = [8.0, 12.0, 0.0, 8.0, -2.0, -10.0]
+        A = [[1, -1, 0], [0, -1, 1], [-1, 1, 0], [1, 0, 0], [-1, 0, 0], [0, 1, -1]]
+        r, best = [-1.0, 1.0, 0.0], [0.0, 0.0, 1.0, 0.0, 0.0, 0.0]
+    else:
+        H, c = [[0.0, 0.0], [0.0, 2.0]], [0.0, 0.0]
+        A, r, best = [[1.0], [1.0]], [1.0], [1.0, 0.0]
+    n = len(c)
+    found = minimise(
+        np.array(H, float), np.array(c), np.array(A, float), np.array(r),
+        np.zeros(n), np.full(n, np.inf),
+    )  # fmt: skip
+    assert found.x == pytest.approx(best, abs=1e-6)

@@ -35,6 +35,8 @@ WHOLE = 2000  # samples up to which K is looked at once for all values of C
 MOST_LOOSE = 4000  # variables on the margin beyond which alpha stays as it was found
 STILL_EXACT = 1e-9  # a gap that is not worth the old alpha
 MOVES = 1e-9  # of the outputs: an alpha that changes them by more is not taken
+AT_ONCE = 1e9  # multiplications in one call
+BY_NONE = 1e-9  # a share below it is rounding
 MOST_SEARCHES = 200
 DAMPING = 1e-12
 SETTLED = 1e-13
@@ -112,10 +114,14 @@ def _basis(dual: Dual, rows: Ints, heads: Ints) -> tuple[Ints, Floats]:
         return np.empty(0, np.int64), np.empty((0, 0))
     L = np.zeros((n, rank))
     L[order] = np.tril(packed)[:, :rank]
-    # each dependent variable, written by those that the factor kept
-    by_kept = solve_triangular(L[order[:rank]], L[order[rank:]].T, lower=True, trans=1)
-    free = np.ones(n, np.bool_)
-    free[order[:rank]] = np.abs(by_kept).max(axis=1, initial=0.0) > 1e-9
+    # each dependent variable is written by some of those that the factor kept
+    kept, free = order[:rank], np.ones(n, np.bool_)
+    free[kept] = False
+    few = max(1, int(AT_ONCE // (rank + 1) ** 2))  # scipy keeps Python's lock meanwhile
+    for first in range(rank, n, few):
+        right = L[order[first : first + few]].T
+        by_kept = solve_triangular(L[kept], right, lower=True, trans=1)
+        free[kept] |= np.abs(by_kept).max(axis=1) > BY_NONE
     chosen = np.flatnonzero(free)
     left, sizes, _ = np.linalg.svd(L[chosen], full_matrices=False)
     return chosen, left[:, : chosen.size - (n - rank)] if sizes.size else left

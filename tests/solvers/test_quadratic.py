@@ -27,7 +27,7 @@ from msvm_select.solution import Solution
 from msvm_select.solvers.base import Solver
 from msvm_select.solvers.exact.solver import Exact
 from msvm_select.solvers.qp import Qp
-from tests.conftest import DATA, PROBLEMS, Problem, blobs
+from tests.conftest import DATA, PROBLEMS, Problem, blobs, table
 
 NEAR = 1e-6
 KERNELS = {"linear": Linear(), "rbf": Rbf(0.3), "rough": Rbf(5.0)}
@@ -276,3 +276,16 @@ def test_the_command_line_tells_the_loss():
     assert header.endswith(",seconds,loss")
     assert row.endswith(",l2")
     assert CliRunner().invoke(cli, [*line, "--loss", "l3"]).exit_code == 2
+
+
+@pytest.mark.skipif(
+    np.finfo(np.longdouble).eps > 1e-18, reason="no precision beyond the plain one"
+)
+@pytest.mark.parametrize("gamma", [2.0**-9, 2.0**-7])
+def test_a_huge_c_is_trained_to_its_last_digits(gamma):
+    """alpha of a million that cancels loses digits; refinement gives them back."""
+    X, y = table("glass")
+    dual = Quadratic().dual(Rbf(gamma).gram(X), y, 6, 1e6)
+    found = Exact().solve(dual)
+    assert found.converged
+    assert abs(found.gap) < 1e-8

@@ -398,3 +398,23 @@ def test_osqp_with_a_kernel_that_is_zero():
     s = Osqp().solve(Dual(gram, np.arange(6) % 3, 3, 0.5))
     assert s.converged
     assert s.dual_objective == pytest.approx(12 * 0.5)
+
+
+def test_a_loose_gap_is_met_and_no_more():
+    """Cycle steps meet 1e-3; nothing is factored for digits that nobody asked for."""
+    X, y = table("glass")
+    dual = Dual(Rbf(0.5).gram(X), y, 6, 8.0)
+    rough = trained("exact", dual, gap=1e-3)
+    assert 1e-8 < rough.gap <= 1e-3
+    assert rough.work.newton == 0
+
+
+def test_leave_one_out_of_a_loose_machine_is_that_of_its_optimum():
+    """What is called exact does not depend on --gap."""
+    X, y = table("wine")
+    dual = Dual(Rbf(0.1).gram(X), y, 3, 1.0)
+    loose, exact = (SOLVERS["exact"](gap) for gap in (1e-3, GAP))
+    one, other = (solver.leave_out(solver.solve(dual)) for solver in (loose, exact))
+    assert np.array_equal(one.wrong, other.wrong)
+    known = np.isfinite(other.margins)
+    assert one.margins[known] == pytest.approx(other.margins[known], abs=1e-7)

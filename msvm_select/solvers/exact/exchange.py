@@ -36,6 +36,7 @@ MOST_PRODUCTS = 60
 RESIDUAL = 1e-26  # squared: thirteen digits of the residual
 RUNS_AWAY = 0.85  # more exchanges than this share of the last count: not converging
 SYSTEM_RIDGE = 1e-11
+LONG_ROWS = 64  # of K at a time in long precision
 LEVEL = 1e-11  # imbalance of the flow, by its sum, that is rounding
 
 
@@ -64,6 +65,22 @@ class Problem:
     def outputs(self, alpha: Floats) -> Floats:
         """F = (K tau)' (Q, m)."""
         return np.ascontiguousarray(self.gram.product(self.tau(alpha)).T)
+
+    def sharp_outputs(self, alpha: Floats) -> Floats:
+        """F with every product and sum in long precision, then rounded once.
+
+        Where alpha is large and its terms cancel (a large C, a smooth kernel), plain
+        products lose the digits that the gap is made of.
+        """
+        tau = self.tau(alpha).astype(np.longdouble)
+        left = self.gram.matrix if self.gram.factor is None else self.gram.factor
+        if self.gram.factor is not None:
+            tau = left.T.astype(np.longdouble) @ tau
+        F = np.empty((left.shape[0], self.Q))
+        for first in range(0, left.shape[0], LONG_ROWS):
+            rows = slice(first, first + LONG_ROWS)
+            F[rows] = left[rows].astype(np.longdouble) @ tau
+        return np.ascontiguousarray(F.T)
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,6 +134,19 @@ def exchange(
         low = (low & ~loose_low) | below
         high = (high & ~loose_high) | above
     return Exchanged(alpha, F, solves, False)
+
+
+def refined(problem: Problem, alpha: Floats, F: Floats) -> tuple[Floats, Floats]:
+    """alpha and F after one step of iterative refinement of the free variables.
+
+    F must be sharp: the system is better conditioned than its residual in plain
+    precision tells. The variables at a bound stay there.
+    """
+    free = (alpha > 0.0) & (alpha < problem.box)
+    g, adrift = 1.0 - problem.gradient_of(F), problem.tau(alpha).sum(axis=0)
+    step, _ = _direct(problem, free, g, adrift)
+    further = np.clip(alpha + step, 0.0, problem.box)
+    return further, problem.sharp_outputs(further)
 
 
 def _direct(

@@ -27,7 +27,7 @@ from msvm_select.columns import (
 )
 from msvm_select.names import CRITERIA
 from msvm_select.results import Results, rank
-from msvm_select.results.gates import broken
+from msvm_select.results.notes import broken
 from msvm_select.show.answers.compare import Comparison
 from msvm_select.show.charts.curves import curves_of
 from msvm_select.show.charts.heat import heat_map_of

@@ -12,7 +12,7 @@ from msvm_select.show.answers import against as answer
 
 if TYPE_CHECKING:
     from msvm_select.cli.talk import Talk
-    from msvm_select.results.against import Against
+    from msvm_select.results.compare import Against
 
 ENOUGH = 20  # cells that a table shows of those that moved, unless --top says more
 

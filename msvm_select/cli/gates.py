@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from msvm_select.results import gates
+from msvm_select.results import notes
 
 if TYPE_CHECKING:
     from msvm_select.results import Results
@@ -18,7 +18,7 @@ GATES = ("fail_above", "require_applicable", "require_converged")
 def say_broken(results: Results, values: Mapping[str, Any]) -> bool:
     """Whether the results break a gate of ``values`` (settings by name); says which."""
     asked = {name: values[name] for name in GATES if values.get(name) is not None}
-    sentences = gates.broken(results, **asked)
+    sentences = notes.broken(results, **asked)
     for sentence in sentences:
         say_failed(sentence)
     return bool(sentences)

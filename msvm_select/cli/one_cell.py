@@ -10,7 +10,7 @@ import click
 from msvm_select.cli.chosen import chosen_settings, chosen_values, setting_layers
 from msvm_select.cli.interrupts import patiently
 from msvm_select.errors import SettingsError
-from msvm_select.model import from_results
+from msvm_select.model import fitting
 from msvm_select.results import reread
 from msvm_select.settings import PARAMETERS, Layer, settings_of
 from msvm_select.settings.values import whole
@@ -18,7 +18,7 @@ from msvm_select.train import along_C
 
 if TYPE_CHECKING:
     from msvm_select.cli.talk import Talk
-    from msvm_select.model.from_results import CellOfResults
+    from msvm_select.model.fitting import CellOfResults
     from msvm_select.records import Dataset
     from msvm_select.settings import Settings
     from msvm_select.train.along_C import Trained
@@ -76,7 +76,7 @@ def _cell(source: str, options: Mapping[str, Any]) -> CellOfResults:
         raise SettingsError("rank and select both say which row to take: give one.")
     number = None if rank is None else whole(1)(rank, "rank")
     rule = chosen_values({"select": select}).get("select")
-    return from_results.cell_of(source, reread.read_results(source), number, rule)
+    return fitting.cell_of(source, reread.read_results(source), number, rule)
 
 
 def _settings(

@@ -14,8 +14,8 @@ from msvm_select.cli.report import check_page, write_page_of_rows
 from msvm_select.cli.streams import chosen_format, deliver
 from msvm_select.cli.talk import Talk
 from msvm_select.errors import SettingsError
-from msvm_select.results import against as runs
 from msvm_select.results import choosing, edges, reread
+from msvm_select.results import compare as runs
 from msvm_select.show.answers import sweep as answer
 
 if TYPE_CHECKING:

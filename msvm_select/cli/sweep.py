@@ -35,7 +35,7 @@ from msvm_select.results import edges
 from msvm_select.settings.config import to_toml
 from msvm_select.show.answers import plan as plan_answer
 from msvm_select.show.answers import sweep as answer
-from msvm_select.sweep import extend, kept, loop
+from msvm_select.sweep import extend, loop
 from msvm_select.sweep import plan as planning
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from msvm_select.results import Results
     from msvm_select.settings import Settings
     from msvm_select.sweep.journal import Journal
-    from msvm_select.sweep.kept import Kept
+    from msvm_select.sweep.loop import Kept
     from msvm_select.train.events import Progress
 
 
@@ -136,7 +136,7 @@ def swept(
 
     ``progress`` hears of the sweep in the place of ``talk``.
     """
-    keeper = kept.Kept(settings, progress or talk)
+    keeper = loop.Kept(settings, progress or talk)
     sweep = extend.Extension(
         partial(loop.iterate, data, journal=journal), settings, keeper
     )

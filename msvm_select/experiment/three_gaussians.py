@@ -15,8 +15,7 @@ import numpy as np
 
 from msvm_select.criteria.base import Cell
 from msvm_select.criteria.guaranteed_risk import GuaranteedRiskTerms, guaranteed_risk
-from msvm_select.experiment.best_linear import best_linear
-from msvm_select.experiment.exact_risk import Classifier, risk
+from msvm_select.experiment.exact_risk import Classifier, best_linear, risk
 from msvm_select.generate import three_gaussians
 from msvm_select.records import Dataset
 from msvm_select.settings import Settings, settings_from

@@ -1,19 +1,40 @@
-"""One cell: data and settings -> a trained Model."""
+"""One cell -> a trained Model; a cell of earlier results, trained again and checked."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from msvm_select.columns import CELL, Row
 from msvm_select.data.frames import as_dataset
+from msvm_select.errors import DataError, SettingsError
 from msvm_select.model.model import Certificate, Model, Training
+from msvm_select.phrases import listed
 from msvm_select.records import Columns, Dataset
-from msvm_select.results.identity import versions
+from msvm_select.results import Results
+from msvm_select.results.choosing import as_chosen
+from msvm_select.results.identity import data_summary, versions
 from msvm_select.settings import Settings, settings_from
+from msvm_select.settings.catalogue import READING, reading_value
 from msvm_select.settings.grids import GridLike
 from msvm_select.train.along_C import Trained, train_cell
 from msvm_select.train.events import Progress, silent
+
+TOLD = (*CELL, "loss", "solver")
+TRAINING = ("scale", "gap", "qp_backend", "allow_indefinite")
+WORDS = {
+    "n_samples": "samples",
+    "n_features": "features",
+    "n_classes": "classes",
+    "features": "the names of the features",
+    "classes": "the samples of each class",
+    "target": "the class column",
+}
+SHORT = 60  # characters of a value that a message can hold
+ROUNDING = 1e-6  # of the dual objective, beside what the gaps allow
 
 
 def fit(
@@ -122,3 +143,118 @@ def _certificate(trained: Trained) -> Certificate:
         smallest_eigenvalue=trained.test.smallest_eigenvalue,
         indefinite=trained.test.indefinite,
     )
+
+
+@dataclass(frozen=True)
+class CellOfResults:
+    """The row of ``results`` that is to be trained; ``path`` is for messages."""
+
+    path: str
+    results: Results
+    row: Row
+
+    @property
+    def values(self) -> dict[str, Any]:
+        """The settings that the file tells of the cell, by name."""
+        told = {name: getattr(self.row, name) for name in TOLD}
+        told["loss"] = told["loss"] or "l1"
+        told |= {name: self.results.settings.get(name) for name in TRAINING}
+        return {name: v for name, v in told.items() if v is not None and v != ""}
+
+    @property
+    def reading(self) -> dict[str, Any]:
+        """How the data were read, as far as it was said and the file tells."""
+        told = self.results.data.get("reading")
+        if not isinstance(told, Mapping):
+            return {}
+        return {
+            name: reading_value(name, value, self.path)
+            for name, value in told.items()
+            if name in READING
+        }
+
+    def where(self, name: str) -> str:
+        """Where an option was said, for messages."""
+        return self.path
+
+    @property
+    def name(self) -> str:
+        """``ranked.json, rank 1: rbf gamma=0.5 C=8``, and who chose it."""
+        choice = self.results.choice
+        rule = ""
+        if choice is not None and choice.row.rank == self.row.rank:
+            rule = f" (chosen by {choice.rule})" if choice.rule != "best" else ""
+        rank = "" if self.row.rank is None else f", rank {self.row.rank}"
+        return f"{self.path}{rank}: {self.row.cell}{rule}"
+
+    def check_data(self, data: Dataset) -> None:
+        """Refuse data that the results are not of, with all that differs."""
+        differ = list(_differences(self._told(), data_summary(data)))
+        if differ:
+            lines = "".join(f"\n  {line}" for line in differ)
+            raise DataError(f"{data.name} is not what {self.path} is of:{lines}")
+
+    def check_machine(self, objective: float, gap: float) -> None:
+        """Refuse a machine whose dual objective is not that of the row.
+
+        Both are within their gaps of the same optimum, if data, scaling and all else
+        are the same.
+        """
+        before = self.row.dual_objective
+        if before is None:
+            return
+        size = max(1.0, abs(before), abs(objective))
+        room = max(0.0, gap) + max(0.0, self.row.gap or 0.0) + ROUNDING
+        if abs(objective - before) <= room * size:
+            return
+        raise DataError(
+            f"This is not the machine of {self.path}: its dual objective is "
+            f"{objective:.10g}, that of the row {before:.10g}. The data, the way they "
+            "are read, or the scaling are not those of the sweep."
+        )
+
+    def _told(self) -> dict[str, Any]:
+        """What the file says of its data; a csv says little."""
+        row = {"n_samples": self.row.n_samples, "n_classes": self.row.n_classes}
+        return {**{k: v for k, v in row.items() if v}, **self.results.data}
+
+
+def cell_of(
+    path: str, results: Results, rank: int | None = None, rule: str | None = None
+) -> CellOfResults:
+    """The row of this rank, or the one that ``rule`` chooses.
+
+    Without them the one that the file chose, else its first.
+    """
+    if rank is None:
+        if rule is not None:
+            results = as_chosen(results, rule=rule)
+            if results.choice is None:
+                raise SettingsError(
+                    f"{path}: no cell has a score by {results.rank_by} that counts."
+                )
+        choice = results.choice
+        row = results.rows[0] if choice is None else choice.row
+        return CellOfResults(path, results, row)
+    numbered = {row.rank or i: row for i, row in enumerate(results.rows, 1)}
+    if rank not in numbered:
+        raise SettingsError(
+            f"{path} has no row of rank {rank}; it has {min(numbered)} to "
+            f"{max(numbered)}."
+        )
+    return CellOfResults(path, results, numbered[rank])
+
+
+def _differences(told: Mapping[str, Any], here: Mapping[str, Any]) -> Iterator[str]:
+    for name, word in WORDS.items():
+        if name not in told or told[name] == here[name]:
+            continue
+        pair = [_short(here[name]), _short(told[name])]
+        yield f"{word}: {pair[0]} here, {pair[1]} there"
+
+
+def _short(value: Any) -> str:
+    if isinstance(value, Mapping):
+        value = [f"{name} {count}" for name, count in value.items()]
+    text = listed(value) if isinstance(value, list | tuple) else str(value)
+    return text if len(text) <= SHORT else f"{text[:SHORT]} ..."

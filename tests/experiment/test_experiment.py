@@ -15,8 +15,12 @@ from click.testing import CliRunner
 from scipy.stats import multivariate_normal
 
 from msvm_select.cli import cli
-from msvm_select.experiment.best_linear import best_linear
-from msvm_select.experiment.exact_risk import Classifier, clear_direction, risk
+from msvm_select.experiment.exact_risk import (
+    Classifier,
+    best_linear,
+    clear_direction,
+    risk,
+)
 from msvm_select.experiment.three_gaussians import (
     GRID,
     TrainingSet,

@@ -12,7 +12,7 @@ from msvm_select import load_csv, load_model, run_sweep
 from msvm_select.cli import cli
 from msvm_select.errors import DataError, SettingsError
 from msvm_select.files import write_whole
-from msvm_select.model.from_results import cell_of
+from msvm_select.model.fitting import cell_of
 from msvm_select.results import Results
 from tests.conftest import render
 

@@ -14,7 +14,7 @@ from msvm_select.columns import Row
 from msvm_select.errors import SettingsError
 from msvm_select.results import Results, rank
 from msvm_select.results.choosing import chosen
-from msvm_select.results.gates import broken
+from msvm_select.results.notes import broken
 from msvm_select.settings.settings import check_applicable
 from tests.conftest import render
 

@@ -14,9 +14,9 @@ from msvm_select.memory import training_bytes
 from msvm_select.records import Dataset
 from msvm_select.settings import settings_from
 from msvm_select.show.answers import plan as plan_answer
-from msvm_select.sweep import cost as estimating
+from msvm_select.sweep import plan as estimating
 from msvm_select.sweep import plan as planning
-from msvm_select.sweep.cost import Part, estimate, part_of
+from msvm_select.sweep.plan import Part, estimate, part_of
 from tests.conftest import DATA
 
 IRIS = DATA / "iris.csv"

@@ -16,8 +16,7 @@ from msvm_select.kernels.polynomial import Polynomial
 from msvm_select.kernels.rbf import Rbf
 from msvm_select.phrases import between, exactly, roughly
 from msvm_select.sweep import plan as planning
-from msvm_select.sweep.cost import Forecast, UnderWay
-from msvm_select.sweep.headway import Facts, Headway
+from msvm_select.sweep.headway import Facts, Forecast, Headway, UnderWay
 from msvm_select.train.events import (
     CellDone,
     CellProgress,

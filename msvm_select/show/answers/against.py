@@ -6,7 +6,7 @@ from typing import Any
 
 from msvm_select.columns import CELL, Row
 from msvm_select.records import Plain
-from msvm_select.results.against import Against
+from msvm_select.results.compare import Against
 from msvm_select.results.ranking import Results
 from msvm_select.show.sheet import Look, Sheet
 

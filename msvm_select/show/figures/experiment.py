@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from msvm_select.experiment.best_linear import best_linear
-from msvm_select.experiment.exact_risk import PAIRS, Classifier
+from msvm_select.experiment.exact_risk import PAIRS, Classifier, best_linear
 from msvm_select.experiment.three_gaussians import TrainingSet
 from msvm_select.records import Floats
 from msvm_select.show.figures.look import picture

@@ -169,10 +169,12 @@ class _Interior:
         # of terms that cancel, only so many digits of the value are left
         whole = 0.5 * float(np.abs(self.x) @ self.sizes @ np.abs(self.x))
         value = max(value, CANCELLED * (whole + float(np.abs(self.c * self.x).sum())))
-        size = _largest(self.x, self.r)
-        slope = max(_largest(self.sizes @ np.abs(self.x)), _largest(self.c))
-        parts = gap / max(value, TINY), _largest(off) / size, _largest(dual) / slope
-        return max(parts)
+        slope = _largest(self.sizes @ np.abs(self.x), self.c)
+        return max(
+            gap / max(value, TINY),
+            float(np.abs(off).max(initial=0.0)) / _largest(self.x, self.r),
+            float(np.abs(dual).max(initial=0.0)) / slope,
+        )
 
     def _advance(
         self, dual: Floats, off: Floats, below: Floats, above: Floats, mu: float
@@ -236,5 +238,5 @@ class _Interior:
 
 
 def _largest(*vectors: Floats) -> float:
-    """max |v|, above 0."""
+    """max |v|, above 0: to divide by."""
     return max(TINY, *(float(np.abs(v).max(initial=0.0)) for v in vectors))

@@ -219,7 +219,8 @@ def test_one_rule_for_all_who_read_a_file(tmp_path: Path) -> None:
     drawn = run("plot", swept, "--ascii").stdout
     assert f"chosen by loo, 1se: rbf gamma={choice['gamma']:g} C=0.125" in drawn
     fit = ("fit", IRIS, "--from", swept, "-o", tmp_path / "model.json")
-    assert "rank 3: rbf gamma=0.125 C=0.125 (chosen by 1se)" in run(*fit).stderr
+    at = f"gamma={choice['gamma']:g} C={choice['C']:g}"
+    assert f"rank 3: rbf {at} (chosen by 1se)" in run(*fit).stderr
     for command in (fit, ("loo", *fit[1:4]), ("margins", *fit[1:4])):
         told = run(*command, "--select", "best").stderr
         assert "rank 1: rbf gamma=0.125 C=8\n" in told

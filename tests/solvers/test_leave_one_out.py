@@ -224,14 +224,19 @@ def test_no_error_where_nothing_depends_on_the_sample(problem, C):
 
 
 def test_a_sample_at_alpha_0_may_still_hold_the_biases():
-    """Of twins one may have alpha = C and one 0; without the latter b is free again."""
-    dual, _ = random_problem(854)
+    """The inner two are at C, the outer two at 0 and exactly at their margin of 1.
+
+    Each of these holds b from its side; without it b is free between two values.
+    """
+    X, y = np.array([[1.0], [-1.0], [2.0], [-2.0]]), np.array([0, 1, 0, 1])
+    dual = Dual(Linear().gram(X), y, 2, 0.125)
     full = trained(dual)
-    twin = 6
     assert full.b_unique
-    assert full.alpha[twin].max() == 0.0
-    assert full.margins[twin] == pytest.approx(1.0)
-    assert_same_answers(judged(dual), by_retraining(dual, Qp()))
+    assert full.alpha.max(axis=1).tolist() == [0.125, 0.125, 0.0, 0.0]
+    assert full.margins == pytest.approx([0.5, 0.5, 1.0, 1.0])
+    found = judged(dual)
+    assert_same_answers(found, by_retraining(dual, Qp()))
+    assert found.margin[2:] == pytest.approx([0.75, 0.75])  # in the middle
 
 
 @pytest.mark.parametrize("kernel", [Rbf(0.5), Linear()], ids=str)

@@ -216,7 +216,7 @@ def test_the_command_says_each_round_and_where_it_ended(tmp_path: Path) -> None:
     assert settings["C"] == [2.0**-9, 2.0**-7, 2.0**-5, 2.0**-3]
     inside = CliRunner().invoke(cli, [*line, "--extend", "9"])
     assert "The best value is within the grid now (C: " in inside.stderr
-    again = [*line, "--C", "2^-9:2^9:10", "--extend", "9"]
+    again = [*line, "--C", "2^-9:2^13:12", "--extend", "9"]
     assert "Nothing to extend" in CliRunner().invoke(cli, again).stderr
 
 

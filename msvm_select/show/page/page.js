@@ -128,12 +128,12 @@
       .map((row) => [...row.querySelectorAll(".cell")])
       .filter((row) => row.length);
     const inside = rows.flat();
-    const enter = inside.find((cell) => "chosen" in cell.dataset) || inside[0];
-    enter.setAttribute("tabindex", "0");
-    const go = (from, to) => {
-      from.setAttribute("tabindex", "-1");
-      to.setAttribute("tabindex", "0");
-      to.focus();
+    let stop = inside.find((cell) => "chosen" in cell.dataset) || inside[0];
+    stop.setAttribute("tabindex", "0");
+    const stopAt = (cell) => { // wherever the focus comes from: arrow, click or Tab
+      stop.setAttribute("tabindex", "-1");
+      stop = cell;
+      stop.setAttribute("tabindex", "0");
     };
     const steps = {
       ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0],
@@ -147,10 +147,10 @@
       event.preventDefault();
       const at = rows.findIndex((row) => row.includes(cell));
       const line = rows[clamp(at + step[0], rows.length)];
-      go(cell, line[clamp(rows[at].indexOf(cell) + step[1], line.length)]);
+      line[clamp(rows[at].indexOf(cell) + step[1], line.length)].focus();
     });
     inside.forEach((cell) => {
-      cell.addEventListener("focus", () => show(cell));
+      cell.addEventListener("focus", () => { stopAt(cell); show(cell); });
       cell.addEventListener("blur", hide);
       cell.addEventListener("pointerenter", () => show(cell));
       cell.addEventListener("pointerleave", hideSoon);

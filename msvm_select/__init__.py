@@ -15,7 +15,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from msvm_select.data.frames import as_dataset as load
+    from msvm_select.data.read import as_dataset as load
     from msvm_select.data.read import load_csv
     from msvm_select.model.file import load_model
     from msvm_select.model.fitting import fit
@@ -40,7 +40,7 @@ _HOMES = {
     "Journal": "sweep.journal:Journal",
     "Model": "model.model:Model",
     "fit": "model.fitting:fit",
-    "load": "data.frames:as_dataset",
+    "load": "data.read:as_dataset",
     "load_csv": "data.read:load_csv",
     "load_model": "model.file:load_model",
     "predict": "model.predictions:predict",

@@ -19,7 +19,8 @@ except ImportError as error:
     ) from error
 
 from msvm_select.errors import DataError, KernelError, SettingsError
-from msvm_select.model import Model, fit
+from msvm_select.model.fitting import fit
+from msvm_select.model.model import Model
 from msvm_select.phrases import quoted
 from msvm_select.records import Dataset, Floats
 from msvm_select.settings import default_gamma

@@ -1,10 +1,116 @@
-"""alpha is a flow on the classes: to take a sample out, and keep the flow balanced."""
+"""alpha is a flow on the classes, and the biases are its potentials.
+
+Which b, among all that are optimal: the centre rule. At the optimum
+
+    alpha_ik < C  =>  b_{y_i} - b_k >= g_ik,
+    alpha_ik > 0  =>  b_{y_i} - b_k <= g_ik,
+
+so the arc gains  G_ab = max( max_{i in C_a, alpha_ib < C} g_ib,
+max_{j in C_b, alpha_ja > 0} -g_ja )  say  b_a - b_b >= G_ab.  Closed under paths they
+give D[k, l] = max(b_k - b_l), and  b_k = 1/(2Q) sum_l (D[k, l] - D[l, k])  is feasible,
+sums to zero, is the unique b where there is one and the midpoint for Q = 2; it does not
+depend on the road that the solver took.
+
+Away from the optimum the gains contradict each other around some cycle. They are then
+all lowered by the largest mean gain of a cycle, the least amount that reconciles them.
+"""
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 import numpy as np
 
 from msvm_select.records import Floats, Ints
+
+UNIQUE_BELOW = 1e-7
+
+
+@dataclass(frozen=True, eq=False)
+class Potentials:
+    """The biases b (Q,), D[k, l] = max(b_k - b_l), and the largest mean cycle gain."""
+
+    b: Floats
+    span: Floats
+    cycle_gain: float
+
+    @property
+    def width(self) -> float:
+        """The longest interval that the optimal values of some b_k - b_l fill."""
+        present = np.isfinite(self.b)
+        span = self.span[np.ix_(present, present)]
+        return float(np.max(span + span.T, initial=0.0))
+
+    @property
+    def unique(self) -> bool:
+        """Whether no difference of biases can move (beyond rounding)."""
+        return self.width < UNIQUE_BELOW
+
+
+def arc_gains(alpha: Floats, gradient: Floats, y: Ints, C: float) -> Floats:
+    """G (P, P): b_a - b_b >= G_ab for the P classes present; -inf says nothing."""
+    order = y.argsort(kind="stable")
+    sorted_y = y[order]
+    first = np.flatnonzero(np.diff(sorted_y, prepend=-1))
+    classes = sorted_y[first]
+    g, a = gradient[order], alpha[order]
+    up = np.where(a < C, g, -np.inf)
+    down = np.where(a > 0.0, -g, -np.inf)
+    raised = np.maximum.reduceat(up, first, axis=0)[:, classes]
+    lowered = np.maximum.reduceat(down, first, axis=0)[:, classes]
+    gains = np.maximum(raised, lowered.T)
+    gains.flat[:: classes.size + 1] = 0.0
+    return np.asarray(gains)
+
+
+def largest_mean_cycle(gains: Floats) -> float:
+    """The largest mean gain of a cycle of two or more arcs (Karp's recurrence)."""
+    Q = gains.shape[0]
+    arcs_into = gains.T.copy()
+    arcs_into.flat[:: Q + 1] = -np.inf
+    walk = np.zeros((Q + 1, Q))
+    for t in range(Q):
+        (arcs_into + walk[t]).max(axis=1, out=walk[t + 1])
+    last = walk[Q]
+    reached = last > -np.inf
+    if not reached.all():
+        if not reached.any():
+            return -np.inf
+        last, walk = last[reached], walk[:, reached]
+    means = (last - walk[:Q]) / np.arange(Q, 0, -1)[:, None]
+    return float(means.min(axis=0).max())
+
+
+def closure(span: Floats) -> Floats:
+    """The lengths of the shortest paths over the lengths of the arcs (all pairs)."""
+    for j in range(span.shape[0]):
+        span = np.minimum(span, span[:, j, None] + span[j])
+    return span
+
+
+def centre(alpha: Floats, gradient: Floats, y: Ints, C: float) -> Potentials:
+    """The centre of the optimal biases; an absent class gets -inf.
+
+    alpha, gradient: (m, Q), both zero at the own class.
+    """
+    Q = alpha.shape[1]
+    present = np.bincount(y, minlength=Q) > 0
+    gains = arc_gains(alpha, gradient, y, C)
+    P = gains.shape[0]
+    cycle_gain = largest_mean_cycle(gains) if P > 1 else 0.0
+    span = max(0.0, cycle_gain) - gains.T
+    span.flat[:: P + 1] = 0.0
+    span = closure(span)
+    # Only a flow out of balance leaves a pair of classes without any path.
+    closed = np.where(np.isfinite(span), span, 0.0)
+    middle = (closed.sum(axis=1) - closed.sum(axis=0)) / (2 * P)
+    if P == Q:
+        return Potentials(middle, span, cycle_gain)
+    b = np.full(Q, -np.inf)
+    b[present] = middle
+    whole = np.full((Q, Q), np.inf)
+    whole[np.ix_(present, present)] = span
+    return Potentials(b, whole, cycle_gain)
 
 
 def without(alpha: Floats, y: Ints, C: float, p: int) -> Floats:

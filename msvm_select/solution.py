@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from msvm_select.bias import Potentials, centre
+from msvm_select.flow import Potentials, centre
 from msvm_select.records import TIE, Dual, Floats, Mask, Work
 
 

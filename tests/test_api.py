@@ -13,9 +13,9 @@ import pytest
 
 import msvm_select
 from msvm_select import fit, load, load_csv, load_model, predict, run_sweep
-from msvm_select.data.describe import describe
+from msvm_select.data.doubts import describe
 from msvm_select.errors import DataError, MsvmError, SettingsError
-from msvm_select.model import Model
+from msvm_select.model.model import Model
 from msvm_select.records import Dataset
 from tests.conftest import DATA
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from msvm_select.bias import arc_gains, centre, largest_mean_cycle
+from msvm_select.flow import arc_gains, centre, largest_mean_cycle
 from msvm_select.kernels.linear import Linear
 from msvm_select.kernels.rbf import Rbf
 from msvm_select.solution import Solution

@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from msvm_select.cli.generate import command
-from msvm_select.data import load_csv
+from msvm_select.data.read import load_csv
 from msvm_select.errors import SettingsError
 from msvm_select.generate import CENTRES, VARIANCES, as_csv, generate, three_gaussians
 

@@ -9,7 +9,7 @@ import click
 from msvm_select.cli.chosen import chosen_reading, read
 from msvm_select.cli.options import Command, data_argument, data_options, takes
 from msvm_select.cli.streams import emit
-from msvm_select.data import describe
+from msvm_select.data import doubts
 from msvm_select.errors import DataError
 from msvm_select.phrases import quoted
 from msvm_select.show.answers import check as answer
@@ -33,7 +33,7 @@ def command(data: str, form: str, **options: Any) -> None:
     every problem is listed.
     """
     try:
-        found = answer.sheet(describe.describe(read(data, **chosen_reading(options))))
+        found = answer.sheet(doubts.describe(read(data, **chosen_reading(options))))
     except DataError as error:
         if form == "json":
             emit(answer.refused(error).render(form), None)

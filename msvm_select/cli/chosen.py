@@ -13,6 +13,7 @@ import click
 
 from msvm_select import memory
 from msvm_select.cli.interrupts import patiently
+from msvm_select.data import options as ways
 from msvm_select.data import read as reader
 from msvm_select.data import source as source_file
 from msvm_select.errors import MsvmError
@@ -96,10 +97,10 @@ def read_options(
     one_hot: tuple[str, ...] = (),
     drop: tuple[str, ...] = (),
     **reading: Any,
-) -> reader.ReadOptions:
+) -> ways.ReadOptions:
     """What was said, as one record."""
     texts = tuple(text for value in na_values for text in value.split(","))
-    return reader.ReadOptions(
+    return ways.ReadOptions(
         header=not no_header,
         na_values=texts,
         one_hot=tuple(one_hot),

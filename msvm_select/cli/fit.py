@@ -21,7 +21,7 @@ from msvm_select.cli.talk import Talk
 from msvm_select.model import file, fitting
 
 if TYPE_CHECKING:
-    from msvm_select.model import Model
+    from msvm_select.model.model import Model
 
 
 @click.command(

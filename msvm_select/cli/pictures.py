@@ -19,10 +19,10 @@ from msvm_select.cli.chosen import (
 )
 from msvm_select.cli.plot import PATH_C, POINT
 from msvm_select.cli.talk import Talk
-from msvm_select.data import read_features
+from msvm_select.data.read import read_features
 from msvm_select.errors import SettingsError
 from msvm_select.files import write_whole
-from msvm_select.model import load_model
+from msvm_select.model.file import load_model
 from msvm_select.results.reread import read_results
 from msvm_select.settings.grids import parse_grid
 from msvm_select.show.charts.curves import curves_of

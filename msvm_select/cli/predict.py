@@ -16,7 +16,7 @@ from msvm_select.errors import SettingsError
 from msvm_select.model import file, predictions
 
 if TYPE_CHECKING:
-    from msvm_select.model import Predictions
+    from msvm_select.model.predictions import Predictions
 
 OFFERED = ("csv", "tsv", "json", "ndjson")
 OF_THE_MODEL = ("one_hot", "drop")

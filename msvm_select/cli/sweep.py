@@ -35,7 +35,7 @@ from msvm_select.results import edges
 from msvm_select.settings.config import to_toml
 from msvm_select.show.answers import plan as plan_answer
 from msvm_select.show.answers import sweep as answer
-from msvm_select.sweep import extend, loop
+from msvm_select.sweep import cells, loop
 from msvm_select.sweep import plan as planning
 
 if TYPE_CHECKING:
@@ -43,8 +43,8 @@ if TYPE_CHECKING:
     from msvm_select.records import Dataset
     from msvm_select.results import Results
     from msvm_select.settings import Settings
+    from msvm_select.sweep.cells import Kept
     from msvm_select.sweep.journal import Journal
-    from msvm_select.sweep.loop import Kept
     from msvm_select.train.events import Progress
 
 
@@ -136,8 +136,8 @@ def swept(
 
     ``progress`` hears of the sweep in the place of ``talk``.
     """
-    keeper = loop.Kept(settings, progress or talk)
-    sweep = extend.Extension(
+    keeper = cells.Kept(settings, progress or talk)
+    sweep = loop.Extension(
         partial(loop.iterate, data, journal=journal), settings, keeper
     )
     rows: list[Row] = []

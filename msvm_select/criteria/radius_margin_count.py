@@ -34,11 +34,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from msvm_select.bias import centre
 from msvm_select.criteria.base import Cell, Criterion, Score, quiet
 from msvm_select.criteria.nearest_flow import Arcs, nearest_flow
 from msvm_select.criteria.radius_margin import RadiusMargin, radius_margin_terms
 from msvm_select.errors import SolverError
+from msvm_select.flow import centre
 from msvm_select.records import TIE, Floats, Ints, Mask
 from msvm_select.solution import Solution
 

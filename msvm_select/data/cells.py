@@ -10,11 +10,11 @@ import re
 from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 
 import numpy as np
 
 from msvm_select.data.doubts import NoNumbers, Problems, is_number
+from msvm_select.data.options import PYTHON, Notation
 from msvm_select.data.roles import Roles
 from msvm_select.data.source import Source
 from msvm_select.data.table import Plain, Table, Texts, read_plain
@@ -26,45 +26,13 @@ MISSING = frozenset(
     ["", "?", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "NAN", "nan", "-nan"]
     + ["NULL", "Null", "null"]
 )
-SWAP = str.maketrans(",.", ".,")
 SHOWN = 5
-SPACES = " \u00a0\u2009\u202f"
 COMMA = re.compile(r"[-+]?(\d*,\d+|\d+,)([eE][-+]?\d+)?")  # a decimal comma
 EITHER = re.compile(r"[-+]?[1-9]\d{0,2},\d{3}")  # or a separator of thousands
 LIBSVM_SUFFIXES = (".svm", ".libsvm", ".t")
 LIBSVM_TARGET = "class"
 MOST_DIGITS = 18  # of a feature's number; a file of so many features there is not
 MOST_NUMBERS = 2**29  # 4 GiB once it is dense
-
-
-@dataclass(frozen=True)
-class Notation:
-    """How numbers are written: with a decimal ``comma``, with a mark of thousands.
-
-    The mark stands between groups of three digits and nowhere else; a space stands for
-    every kind of space.
-    """
-
-    comma: bool = False
-    thousands: str | None = None
-
-    @cached_property
-    def grouped(self) -> re.Pattern[str]:
-        """A number in groups of three digits."""
-        marks = SPACES if self.thousands == " " else self.thousands or "x"
-        point = "," if self.comma else r"\."
-        pattern = rf"[-+]?\d{{1,3}}([{re.escape(marks)}]\d{{3}})+({point}.*)?"
-        return re.compile(pattern, re.ASCII)
-
-    def plain(self, cell: str) -> str:
-        """The number as Python writes it; what is no number stays none."""
-        if self.thousands is not None and self.grouped.fullmatch(cell):
-            whole, mark, rest = cell.partition("," if self.comma else ".")
-            cell = "".join(c for c in whole if c.isdigit() or c in "+-") + mark + rest
-        return cell.translate(SWAP) if self.comma else cell
-
-
-PYTHON = Notation()
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,7 +79,7 @@ class Reader:
     def read(self, table: Table, problems: Problems) -> Cells:
         """Every row of the table; ``odd`` then has what is no number."""
         roles = self.roles
-        numeric = [i for i in roles.inputs if i not in roles.one_hot]
+        numeric = roles.numeric
         if self.notation.thousands is None:
             missing, comma = sorted(self.missing), self.notation.comma
             if plain := read_plain(table, numeric, roles.texts, missing, comma):
@@ -215,10 +183,8 @@ class Reader:
             problems.add(f"{len(rest)} more {plural} text: {listed(rest, 20)}")
 
     def _first_line_is_header(self, line: int | None, m: int) -> bool:
-        numeric = set(self.roles.inputs) - set(self.roles.one_hot)
-        odd = self.odd.values()
-        alone = all(o.line == line and o.count == 1 for o in odd)
-        return m > 1 and alone and bool(numeric) and numeric == set(self.odd)
+        alone = all(o.line == line and o.count == 1 for o in self.odd.values())
+        return m > 1 and alone and set(self.roles.numeric) == set(self.odd) != set()
 
 
 class _Entries:

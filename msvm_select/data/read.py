@@ -1,136 +1,101 @@
-"""CSV or LIBSVM text -> Dataset: the one door for files, to train on or to classify."""
+"""Files, DataFrames and arrays -> Dataset: the one door, to train on or to classify.
+
+pandas is imported where a DataFrame is made, and for large files; not before.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass, fields, replace
-from typing import Any
+import math
+import os
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
 
 from msvm_select.data.cells import (
     LIBSVM_SUFFIXES,
     LIBSVM_TARGET,
-    PYTHON,
     Cells,
-    Notation,
     Reader,
     read_libsvm,
 )
 from msvm_select.data.doubts import Problems
-from msvm_select.data.roles import Roles, Wanted, prediction_roles, training_roles
+from msvm_select.data.options import (
+    OPTIONS,
+    PYTHON,
+    Notation,
+    ReadOptions,
+    options_of,
+)
+from msvm_select.data.roles import Heading, Roles, prediction_roles, training_roles
 from msvm_select.data.samples import dataset_of, samples_of
 from msvm_select.data.source import Readable, Source, load
-from msvm_select.data.table import Table, open_table
-from msvm_select.errors import SettingsError
-from msvm_select.phrases import listed, quoted
-from msvm_select.records import Columns, Dataset
+from msvm_select.data.table import Table, Texts, open_table
+from msvm_select.errors import DataError, SettingsError
+from msvm_select.records import Columns, Dataset, Floats
 
-MISSING_POLICIES = ("error", "drop", "mean")
-INPUT_FORMATS = ("csv", "libsvm")
-DECIMALS = {"point": False, ".": False, "comma": True, ",": True}
-THOUSANDS = {
-    "comma": ",",
-    "point": ".",
-    "space": " ",
-    "apostrophe": "'",
-    "underscore": "_",
-}
+if TYPE_CHECKING:
+    import pandas as pd
+
+DataFrame: TypeAlias = "pd.DataFrame"
+Body = Callable[[Reader], tuple[Cells, Notation]]  # how numbers proved to be written
+NAME = "DataFrame"
+TARGETS = ("class", "target", "the class")  # names for y, the first that is free
 
 
-@dataclass(frozen=True)
-class ReadOptions:
-    """How to read a file; every field has the command-line option of its name.
+def as_dataset(data: Any, **reading: Any) -> Dataset:
+    """Samples to learn from: a path, a DataFrame, a pair (X, y), or a Dataset as it is.
 
-    ``target``, ``id_column``, ``one_hot`` and ``drop`` are names or numbers of columns
-    (1-based; negative ones count from the end; a column that has the number as its
-    name wins).
+    ``reading`` are the options of ``load_csv``, among them ``target``: the column of a
+    DataFrame or a file that holds the classes.
+
+    >>> as_dataset(frame, target="species", drop=["id"], missing="mean")
+    >>> as_dataset((X, y))
     """
-
-    target: str | None = None
-    delimiter: str | None = None
-    encoding: str | None = None
-    header: bool = True
-    id_column: str | None = None
-    na_values: tuple[str, ...] = ()
-    one_hot: tuple[str, ...] = ()
-    missing: str = "error"
-    input_format: str | None = None
-    decimal: str | None = None
-    thousands: str | None = None
-    drop: tuple[str, ...] = ()
-
-    def __post_init__(self) -> None:
-        """Refuse what is no choice."""
-        if self.missing not in MISSING_POLICIES:
-            raise SettingsError(f"--missing {self.missing}: error, drop or mean")
-        if self.input_format not in (None, *INPUT_FORMATS):
-            raise SettingsError(f"--input-format {self.input_format}: csv or libsvm")
-        if self.decimal not in (None, *DECIMALS):
-            raise SettingsError(f"--decimal {self.decimal}: point or comma")
-        if self.thousands not in (None, *THOUSANDS, *THOUSANDS.values()):
-            raise SettingsError(
-                f"--thousands {quoted(str(self.thousands))}: {', '.join(THOUSANDS)}"
-            )
-
-    @property
-    def said(self) -> dict[str, Any]:
-        """The options that are not at their defaults, by their names."""
-        given = {
-            field.name: value
-            for field in fields(self)
-            if (value := getattr(self, field.name)) != field.default
-        }
-        if not given.pop("header", True):
-            given["no_header"] = True
-        return given
-
-    @property
-    def wanted(self) -> Wanted:
-        """The columns that are named."""
-        return Wanted(self.target, self.id_column, self.one_hot, self.drop)
-
-    def notation(self, model: Columns | None = None) -> Notation:
-        """How numbers are written: as was said, else as in the model's own data."""
-        decimal, thousands = self.decimal, self.thousands
-        if model is not None:
-            decimal = model.decimal if decimal is None else decimal
-            thousands = model.thousands if thousands is None else thousands
-        comma = DECIMALS[decimal or "point"]
-        mark = None if thousands is None else THOUSANDS.get(thousands, thousands)
-        if mark == ("," if comma else "."):
-            raise SettingsError(
-                f"--thousands {thousands}: this is the decimal mark (--decimal)"
-            )
-        return Notation(comma, mark)
-
-
-def options_of(
-    *,
-    target: str | int | None = None,
-    id_column: str | int | None = None,
-    na_values: str | Iterable[str] = (),
-    one_hot: str | Iterable[str] = (),
-    drop: str | Iterable[str] = (),
-    **others: Any,
-) -> ReadOptions:
-    """The options as Python gives them: numbers for columns, one name or several."""
-    unknown = [name for name in others if name not in ReadOptions.__dataclass_fields__]
-    if unknown:
-        raise SettingsError(
-            f"No option of reading data is called {listed(unknown)}; there are "
-            f"{listed(ReadOptions.__dataclass_fields__, 20)}."
+    if isinstance(data, Dataset):
+        _refuse_options(reading)
+        return data
+    if is_file(data):
+        return read_dataset(data, options_of(**reading))
+    frame = _frame(data)
+    if isinstance(data, tuple | list) and len(data) == 2:
+        frame, reading["target"] = _joined(*data)
+    if frame is None:
+        raise DataError(
+            f"{_kind(data)} cannot be used as data: give the path of a file, a "
+            "DataFrame (with target=, the name of its class column), a pair (X, y), or "
+            "what load_csv gives."
         )
-    return ReadOptions(
-        target=None if target is None else str(target),
-        id_column=None if id_column is None else str(id_column),
-        na_values=_texts(na_values),
-        one_hot=_texts(one_hot),
-        drop=_texts(drop),
-        **others,
-    )
+    options, problems = options_of(**reading), Problems(NAME, unit="row")
+    body = _body_of(frame, problems)
+    return _to_learn(_heading(frame), body, options, "data", problems)
 
 
-def _texts(values: str | Iterable[str]) -> tuple[str, ...]:
-    return (values,) if isinstance(values, str) else tuple(map(str, values))
+def split_reading(data: Any, values: dict[str, Any]) -> tuple[Dataset, dict[str, Any]]:
+    """The samples, read by those of the values that are for reading; and the others."""
+    reading = {name: value for name, value in values.items() if name in OPTIONS}
+    others = {name: value for name, value in values.items() if name not in OPTIONS}
+    return as_dataset(data, **reading), others
+
+
+def as_samples(data: Any, columns: Columns, **reading: Any) -> Dataset | None:
+    """Samples to classify, by the names of their columns; None for plain arrays.
+
+    The columns are those that the model was trained on.
+    """
+    if isinstance(data, Dataset):
+        _refuse_options(reading)
+        return data
+    if is_file(data):
+        return read_features(data, columns, options_of(**reading))
+    frame = _frame(data)
+    if frame is None or not _is_named(frame, columns):
+        return None
+    options, problems = options_of(**reading), Problems(NAME, unit="row")
+    body = _body_of(frame, problems)
+    return _to_classify(_heading(frame), body, columns, options, NAME, problems)
 
 
 def load_csv(path: Readable, **options: Any) -> Dataset:
@@ -153,14 +118,10 @@ def read_dataset(path: Readable, options: ReadOptions | None = None) -> Dataset:
         cells = read_libsvm(source, None, problems)
         header = (*cells.inputs, LIBSVM_TARGET)
         columns = Columns(header, LIBSVM_TARGET, missing=options.missing)
-    else:
-        notation = options.notation()
-        table = _open(source, options, notation, problems)
-        roles = training_roles(table.heading, options.wanted, problems)
-        reader = Reader(roles, options.na_values, notation)
-        cells, notation = _read(table, reader, options.decimal is None, problems)
-        columns = columns_of(roles, options, notation)
-    return dataset_of(cells, columns, source.stem, options.said, problems)
+        return dataset_of(cells, columns, source.stem, options.said, problems)
+    table = open_table(source, options, options.notation().comma, problems)
+    body = _body(table, options, problems)
+    return _to_learn(table.heading, body, options, source.stem, problems)
 
 
 def read_features(
@@ -180,57 +141,105 @@ def read_features(
         cells = read_libsvm(source, len(columns.inputs), problems)
         cells = replace(cells, inputs=columns.inputs)
         roles = Roles((LIBSVM_TARGET,), (), 0)
-    else:
-        notation = options.notation(columns)
-        table = _open(source, options, notation, problems)
-        roles = prediction_roles(table.heading, columns, options.wanted, problems)
-        reader = Reader(roles, (*columns.na_values, *options.na_values), notation)
-        recognise = options.decimal is None and not notation.comma
-        cells, _ = _read(table, reader, recognise, problems)
-    return samples_of(cells, roles, columns, options.missing, source.stem, problems)
+        return samples_of(cells, roles, columns, options.missing, source.stem, problems)
+    table = open_table(source, options, options.notation(columns).comma, problems)
+    body = _body(table, options, problems)
+    return _to_classify(table.heading, body, columns, options, source.stem, problems)
 
 
-def _open(
-    source: Source, options: ReadOptions, notation: Notation, problems: Problems
-) -> Table:
-    return open_table(
-        source, options.delimiter, options.header, problems, notation.comma
-    )
+def is_file(data: Any) -> bool:
+    """Whether it is a path, or a stream of bytes."""
+    return isinstance(data, str | os.PathLike) or hasattr(data, "read")
 
 
-def _read(
-    table: Table, reader: Reader, recognise: bool, problems: Problems
-) -> tuple[Cells, Notation]:
-    """The cells, and the notation; decimal commas are recognised beside semicolons."""
-    cells = reader.read(table, problems)
-    maybe = recognise and reader.odd and table.delimiter in ";\t"
-    if maybe and reader.meets_commas:
-        other = Reader(reader.roles, reader.na_values, Notation(comma=True))
-        tried = Problems(problems.name)
-        again = other.read(table, tried)
-        if not other.odd and not tried.found:
-            problems.note(
-                "numbers are written with decimal commas, and are read so "
-                "(--decimal comma)"
-            )
-            return again, other.notation
-    reader.tell(table.heading.line, cells.lines.size, problems)
-    return cells, reader.notation
+def index_of(data: Any, samples: Dataset) -> Any:
+    """The index of the rows of a DataFrame that became the samples; else None."""
+    frame = _frame(data)
+    if frame is None or samples.lines is None:
+        return None if frame is None else frame.index
+    return frame.index[samples.lines - 1]
 
 
-def columns_of(roles: Roles, options: ReadOptions, notation: Notation) -> Columns:
-    """What a model keeps of the columns; their categories are still to be found."""
-    return Columns(
+def to_frame(columns: dict[str, Any], index: Any = None) -> DataFrame:
+    """The columns as a DataFrame."""
+    import pandas as pd
+
+    return pd.DataFrame(columns, index=index)
+
+
+def _to_learn(
+    heading: Heading, body: Body, options: ReadOptions, name: str, problems: Problems
+) -> Dataset:
+    roles = training_roles(heading, options, problems)
+    reader = Reader(roles, options.na_values, options.notation())
+    cells, notation = body(reader)
+    columns = Columns(
         roles.names,
         roles.target_name,
         roles.id_name,
-        {roles.names[i]: () for i in roles.one_hot},
+        {roles.names[i]: () for i in roles.one_hot},  # still to be found
         options.missing,
         options.na_values,
         "comma" if notation.comma else "point",
         notation.thousands,
         tuple(roles.names[i] for i in roles.drop),
     )
+    return dataset_of(cells, columns, name, options.said, problems)
+
+
+def _to_classify(
+    heading: Heading,
+    body: Body,
+    columns: Columns,
+    options: ReadOptions,
+    name: str,
+    problems: Problems,
+) -> Dataset:
+    roles = prediction_roles(heading, columns, options, problems)
+    na_values = (*columns.na_values, *options.na_values)
+    cells, _ = body(Reader(roles, na_values, options.notation(columns)))
+    return samples_of(cells, roles, columns, options.missing, name, problems)
+
+
+def _body(table: Table, options: ReadOptions, problems: Problems) -> Body:
+    """The cells of a file; decimal commas are recognised beside semicolons."""
+
+    def read(reader: Reader) -> tuple[Cells, Notation]:
+        cells = reader.read(table, problems)
+        maybe = options.decimal is None and not reader.notation.comma
+        maybe = maybe and bool(reader.odd) and table.delimiter in ";\t"
+        if maybe and reader.meets_commas:
+            other = Reader(reader.roles, reader.na_values, Notation(comma=True))
+            tried = Problems(problems.name)
+            again = other.read(table, tried)
+            if not other.odd and not tried.found:
+                problems.note(
+                    "numbers are written with decimal commas, and are read so "
+                    "(--decimal comma)"
+                )
+                return again, other.notation
+        reader.tell(table.heading.line, cells.lines.size, problems)
+        return cells, reader.notation
+
+    return read
+
+
+def _body_of(frame: DataFrame, problems: Problems) -> Body:
+    """The cells of a DataFrame, told as row 1, 2, ..."""
+
+    def read(reader: Reader) -> tuple[Cells, Notation]:
+        roles, m = reader.roles, len(frame)
+        numbers = {i: _numbers(frame, i, reader) for i in roles.numeric}
+        texts: dict[int, Texts] = {
+            i: np.array(reader.text(_written(frame, i)), dtype=object)
+            for i in roles.texts
+        }
+        reader.tell(None, m, problems)
+        lines = np.arange(1, m + 1, dtype=np.int64)
+        cells = reader.cells(reader.block(numbers, m), texts, lines)
+        return cells, reader.notation
+
+    return read
 
 
 def _is_libsvm(source: Source, options: ReadOptions) -> bool:
@@ -246,3 +255,92 @@ def _is_libsvm(source: Source, options: ReadOptions) -> bool:
             "do not apply"
         )
     return True
+
+
+def _frame(data: Any) -> DataFrame | None:
+    """The DataFrame that it is, or can be (of polars, of arrow); None for others."""
+    pandas = sys.modules.get("pandas")  # who has a DataFrame has imported it
+    frame: DataFrame | None = None
+    if pandas is not None and isinstance(data, pandas.DataFrame):
+        frame = data
+    elif hasattr(data, "columns") and hasattr(data, "to_pandas"):
+        frame = data.to_pandas()
+    return frame
+
+
+def _refuse_options(reading: dict[str, Any]) -> None:
+    if reading:
+        raise SettingsError(
+            f"{', '.join(reading)}: these options are for reading data, and a Dataset "
+            "has been read already."
+        )
+
+
+def _heading(frame: DataFrame) -> Heading:
+    return Heading(tuple(map(str, frame.columns)))
+
+
+def _is_named(frame: DataFrame, columns: Columns) -> bool:
+    """Whether the columns have names, or numbers for names as the model's have."""
+    if any(isinstance(name, str) for name in frame.columns):
+        return True
+    return set(columns.inputs) <= set(map(str, frame.columns))
+
+
+def _numbers(frame: DataFrame, i: int, reader: Reader) -> Floats:
+    column = frame.iloc[:, i]
+    if column.dtype.kind in "iufb":
+        return column.to_numpy(dtype=np.float64, na_value=np.nan)
+    as_is = Reader(reader.roles, reader.na_values, PYTHON, reader.odd)
+    texts = all(isinstance(value, str) for value in column.dropna())
+    rows: Sequence[int] = range(1, len(frame) + 1)
+    return (reader if texts else as_is).column(i, _written(frame, i), rows)
+
+
+def _written(frame: DataFrame, i: int) -> list[str]:
+    """The cells of a column as a file would have them; missing ones are empty."""
+    column = frame.iloc[:, i]
+    gaps = column.isna().tolist()
+    return [
+        "" if gap else _cell(value)
+        for value, gap in zip(column.tolist(), gaps, strict=True)
+    ]
+
+
+def _cell(value: Any) -> str:
+    """A whole number without decimals, also where pandas made a float of it."""
+    if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
+        return str(int(value)) if value or math.copysign(1.0, value) > 0 else "-0.0"
+    return str(value)
+
+
+def _joined(X: Any, y: Any) -> tuple[DataFrame, str]:
+    """X with y as one more column, and the name of that."""
+    import pandas as pd
+
+    frame = _frame(X)
+    if frame is None:
+        values = np.asarray(X)
+        if values.ndim != 2:
+            raise DataError(
+                "(X, y): X must be a table of samples by features; it is "
+                f"{_kind(X)} of shape {values.shape}."
+            )
+        names = [f"x{j + 1}" for j in range(values.shape[1])]
+        frame = pd.DataFrame(values, columns=names)
+    labels = np.asarray(y)
+    if labels.shape != (len(frame),):
+        raise DataError(
+            f"(X, y): y must hold one class for each of the {len(frame)} rows of X; "
+            f"its shape is {labels.shape}."
+        )
+    taken = {"None", *map(str, frame.columns)}
+    free = map(str, (getattr(y, "name", None), *TARGETS))
+    name = next(name for name in free if name not in taken)
+    return frame.assign(**{name: labels}), name
+
+
+def _kind(data: Any) -> str:
+    """``a list``, ``an ndarray``."""
+    name = type(data).__name__
+    return f"{'an' if name[0] in 'aeiouAEIOU' else 'a'} {name}"

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from msvm_select.data.doubts import Problems, is_number
+from msvm_select.data.options import ReadOptions
 from msvm_select.phrases import did_you_mean, listed, quoted
 from msvm_select.records import Columns
 
@@ -30,16 +31,6 @@ class Heading:
 
 
 @dataclass(frozen=True)
-class Wanted:
-    """The columns that the options name."""
-
-    target: str | None = None
-    id_column: str | None = None
-    one_hot: tuple[str, ...] = ()
-    drop: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
 class Roles:
     """Which column of a file is what, by position."""
 
@@ -51,6 +42,11 @@ class Roles:
     drop: tuple[int, ...] = ()
     guessed: bool = False  # the target: the last column, for want of a better
     header: bool = True
+
+    @property
+    def numeric(self) -> tuple[int, ...]:
+        """The columns that are read as numbers."""
+        return tuple(i for i in self.inputs if i not in self.one_hot)
 
     @property
     def texts(self) -> tuple[int, ...]:
@@ -110,7 +106,7 @@ class _Finder:
         return tuple(sorted({self(option, name) for name in wanted} - {-1}))
 
 
-def training_roles(heading: Heading, wanted: Wanted, problems: Problems) -> Roles:
+def training_roles(heading: Heading, wanted: ReadOptions, problems: Problems) -> Roles:
     """The roles in data to learn from; raises where a column cannot be found."""
     names = heading.names if heading.header else ()
     found = _Finder(names, heading.width, problems)
@@ -250,7 +246,7 @@ def _numbered(at: Sequence[int]) -> str:
 
 
 def prediction_roles(
-    heading: Heading, model: Columns, wanted: Wanted, problems: Problems
+    heading: Heading, model: Columns, wanted: ReadOptions, problems: Problems
 ) -> Roles:
     """The roles in data to predict: the model's columns by name, in the model's order.
 

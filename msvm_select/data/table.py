@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from msvm_select.data.doubts import Problems
+from msvm_select.data.options import ReadOptions
 from msvm_select.data.roles import Heading
 from msvm_select.data.source import Source
 from msvm_select.errors import SettingsError
@@ -85,25 +86,21 @@ class Plain:
 
 
 def open_table(
-    source: Source,
-    delimiter: str | None,
-    header: bool,
-    problems: Problems,
-    comma: bool = False,
+    source: Source, options: ReadOptions, comma: bool, problems: Problems
 ) -> Table:
     """Find the delimiter, no decimal ``comma``, and read the first line."""
-    if delimiter is None:
+    if options.delimiter is None:
         marks = [mark for mark in DELIMITERS if mark != "," or not comma]
         delimiter = "\t" if source.suffix == ".tsv" else _sniff(source, marks)
     else:
-        delimiter = _mark(delimiter)
+        delimiter = _mark(options.delimiter)
     line, first = next(records(source, delimiter, problems), (0, []))
     if not first:
         raise problems.stop("the file is empty")
     if first[0].lower().startswith("sep="):
         raise problems.stop(f"{quoted(first[0])} is Excel's own: delete the line", line)
     names = tuple(cell.strip() for cell in first)
-    return Table(source, delimiter, Heading(names, header, line))
+    return Table(source, delimiter, Heading(names, options.header, line))
 
 
 def records(

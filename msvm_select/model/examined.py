@@ -24,7 +24,7 @@ from msvm_select.names import KERNELS
 from msvm_select.records import Dataset, Floats, Plain
 from msvm_select.settings import PARAMETERS, Settings, settings_from
 from msvm_select.solution import Solution
-from msvm_select.sweep.loop import KeptCell
+from msvm_select.sweep.cells import KeptCell
 from msvm_select.train.along_C import Trained, train_cell
 
 UNUSED = ("criteria", "rank_by", "seed", "warm_start")  # settings of sweeps only

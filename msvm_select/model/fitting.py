@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from msvm_select.columns import CELL, Row
-from msvm_select.data.frames import as_dataset
+from msvm_select.data.read import as_dataset
 from msvm_select.errors import DataError, SettingsError
 from msvm_select.model.model import Certificate, Model, Training
 from msvm_select.phrases import listed

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from msvm_select.data.frames import DataFrame, as_samples
+from msvm_select.data.read import DataFrame, as_samples
 from msvm_select.errors import DataError
 from msvm_select.kernels.base import Kernel
 from msvm_select.phrases import did_you_mean, listed, quoted

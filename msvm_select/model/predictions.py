@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from msvm_select.columns import SCHEMA_VERSION
-from msvm_select.data.frames import DataFrame, as_samples, index_of, to_frame
+from msvm_select.data.read import DataFrame, as_samples, index_of, to_frame
 from msvm_select.errors import SettingsError
 from msvm_select.model.file import load_model
 from msvm_select.model.model import TIE, Model, Samples

@@ -3,52 +3,61 @@
 What does not depend on C (the Gram matrix, Mercer's test) is done once for a kernel
 setting. The settings are independent of each other, so they may run at the same time.
 
-What a later step needs is kept, so that nothing is trained again: of the cells so far,
-those that may still be chosen. For ``--select best`` it is the best one; for the other
-rules those that tie with it, or are within one standard error, at most MOST of them,
-the simplest first. A machine takes 24 m Q bytes there; its Gram matrix is not kept, but
-computed again where it is needed.
+A sweep widens its grid where the best value lies on its edge. Round by round, each
+parameter on whose edge the best value lies gets some more values on that side, in the
+steps of the grid, and the new cells alone are trained. So the grid stays a product of
+its parameters: the rows are those of one sweep of the whole of it. It ends when the
+best value lies within, or one from within does as well; when the rounds are used up; or
+where the parameter has no sensible values any more.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import nullcontext
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict
 from functools import partial
 from threading import Lock
 from typing import Any
 
-from msvm_select.columns import Row, Setting
-from msvm_select.criteria.base import quiet
-from msvm_select.data.frames import split_reading
+from msvm_select.columns import Row
+from msvm_select.data.read import split_reading
+from msvm_select.errors import SettingsError
 from msvm_select.handover import interleave
 from msvm_select.kernels.base import Kernel
-from msvm_select.left_out import LeftOut
-from msvm_select.names import MACHINES
-from msvm_select.records import Dataset, Gram
-from msvm_select.results import Results, rank
-from msvm_select.results.choosing import chosen, in_order_of_choice
+from msvm_select.records import Dataset
+from msvm_select.results.choosing import chosen
+from msvm_select.results.edges import Edge, edges
 from msvm_select.results.identity import data_summary, versions
+from msvm_select.results.ranking import Results, rank
 from msvm_select.settings import Settings, settings_from
-from msvm_select.solution import Solution
-from msvm_select.sweep.extend import Extension, grown_from
+from msvm_select.settings.grids import parse_grid
+from msvm_select.sweep.cells import Chain, Kept
 from msvm_select.sweep.journal import Journal
-from msvm_select.sweep.scoring import Chain
-from msvm_select.train.along_C import Trained
 from msvm_select.train.events import (
     CellDone,
     Event,
     GramTested,
     Progress,
     Resumed,
+    Started,
+    Widened,
     silent,
 )
 from msvm_select.train.prepare import Prepared, prepared
 
+FARTHEST = {
+    "C": (1e-9, 1e9),
+    "gamma": (1e-9, 1e9),
+    "sigma": (1e-5, 1e5),
+    "degree": (1.0, 10.0),
+    "coef0": (-1e3, 1e3),
+}
+"""Beyond these no sweep goes of itself: machines there are constant, or do not train"""
+
 Known = dict[Kernel, dict[float, Row]]
-MOST = 16  # cells
-NO_GRAM = Gram()
+Sweep = Callable[[Settings, Progress], Iterator[Row]]
+"""What trains the cells of the settings, and tells of it"""
 
 
 def run_sweep(
@@ -147,85 +156,98 @@ def _known(ready: Prepared, journal: Journal | None, progress: Progress) -> Know
     return known
 
 
-@dataclass(frozen=True, eq=False)
-class KeptCell:
-    """A machine without its Gram matrix, and what leave-one-out found, if asked for."""
+class Extension:
+    """The rows of a sweep, and of what its grid is widened by; ``settings`` grows."""
 
-    row: Row
-    trained: Trained
-    left_out: LeftOut | None
+    def __init__(
+        self, sweep: Sweep, settings: Settings, progress: Progress = silent
+    ) -> None:
+        """``settings.extend`` rounds at most."""
+        self.sweep, self.settings, self.progress = sweep, settings, progress
+        self.asked = settings
+        self.rows: list[Row] = []
+        self.tested: set[Any] = set()
 
-    def again(self, data: Dataset, settings: Settings) -> Trained:
-        """The machine with its Gram matrix, ready for any criterion."""
-        ready, trained = prepared(data, settings), self.trained
-        solution, machine = trained.solution, MACHINES[settings.loss]()
-        gram = trained.kernel.gram(ready.X)
-        dual = machine.dual(gram, data.y, data.Q, trained.C)
-        whole = replace(solution, dual=dual)
-        cell = replace(trained.cell, data=data, jobs=settings.jobs, solution=whole)
-        return replace(trained, cell=cell)
+    def __iter__(self) -> Iterator[Row]:
+        """The rows as they are finished."""
+        yield from self._swept(self.settings, self._tell)
+        for number in range(1, self.asked.extend + 1):
+            steps = self._steps()
+            if not steps:
+                return
+            for name, edge, values in steps:
+                yield from self._widened(number, name, edge, values)
 
+    def _steps(self) -> list[tuple[str, Edge, tuple[float, ...]]]:
+        """What each grid gets, for the edges that the best value lies on."""
+        by = self.settings.rank_by
+        rows = rank(self.rows, by, self.settings.criteria)
+        ranked = Results(rows, by, settings=asdict(self.settings))
+        found = [(edge.name, edge, self._new(edge)) for edge in edges(ranked)]
+        return [step for step in found if step[2]]
 
-@dataclass(eq=False)
-class Kept:
-    """Listens to a sweep, tells all to ``listener``, and keeps what is worth it."""
-
-    settings: Settings
-    listener: Progress = silent
-    tests: dict[Kernel, GramTested] = field(default_factory=dict)
-    cells: dict[tuple[Setting, float], KeptCell] = field(default_factory=dict)
-    lock: Lock = field(default_factory=Lock)
-
-    def __call__(self, event: Event) -> None:
-        """Events may come from several threads."""
-        with self.lock:
-            match event:
-                case GramTested(kernel):
-                    self.tests[kernel] = event
-                case CellDone(trained=Trained()):
-                    self._keep(event)
-        self.listener(event)
-
-    def of(self, row: Row) -> KeptCell | None:
-        """The cell of a row, if it was kept."""
-        return self.cells.get((row.setting, row.C))
-
-    @property
-    def gram(self) -> tuple[Mapping[str, Any], ...]:
-        """What Mercer's test found of each kernel setting, in the order of the grid."""
-        names = self.settings.kernel
-        tests = sorted(
-            self.tests.values(),
-            key=lambda test: (names.index(test.kernel.name), test.kernel.roughness),
+    def _new(self, edge: Edge) -> tuple[float, ...]:
+        """The values beyond the edge that the kernels can have."""
+        if edge.beyond is None:
+            return ()
+        least, most = FARTHEST[edge.name]
+        new = tuple(
+            value
+            for value in parse_grid(edge.beyond)
+            if least <= value <= most and _is_beyond(value, edge)
         )
-        return tuple(test.facts for test in tests)
+        try:
+            self._with(edge.name, (*self._grid(edge.name), *new))
+        except SettingsError:  # the grid is as large as one may be
+            return ()
+        return new
 
-    def _keep(self, event: CellDone) -> None:
-        """The new cell, and of the others those that may still be chosen."""
-        by, rule = self.settings.rank_by, self.settings.select
-        rows = [event.row, *(cell.row for cell in self.cells.values())]
-        ranked = rank(rows, by, self.settings.criteria)
-        results = Results(ranked, by, settings=asdict(self.settings))
-        choice = chosen(results, rule).choice
-        if choice is None:
-            return
-        column = results.column
-        near = [r for r in results.counting if r.value(column) <= choice.limit]
-        most = 1 if rule == "best" else MOST
-        staying = in_order_of_choice(near, rule)[:most]
-        keys = dict.fromkeys((row.setting, row.C) for row in [*staying, near[0]])
-        if (event.row.setting, event.row.C) in keys:
-            self.cells[event.row.setting, event.row.C] = _light(event)
-        self.cells = {key: self.cells[key] for key in keys}
+    def _widened(
+        self, number: int, name: str, edge: Edge, new: tuple[float, ...]
+    ) -> Iterator[Row]:
+        only = self._with(name, new)
+        self.settings = self._with(name, (*self._grid(name), *new))
+
+        def tell(event: Event) -> None:
+            if isinstance(event, Started):
+                of, cells = self.asked.extend, event.cells
+                event = Widened(number, of, name, new, edge.text, cells)
+            self._tell(event)
+
+        yield from self._swept(only, tell)
+
+    def _swept(self, settings: Settings, progress: Progress) -> Iterator[Row]:
+        for row in self.sweep(settings, progress):
+            self.rows.append(row)
+            yield row
+
+    def _tell(self, event: Event) -> None:
+        """All but the tests of Gram matrices that were tested before."""
+        if isinstance(event, GramTested):
+            if event.kernel in self.tested:
+                return
+            self.tested.add(event.kernel)
+        self.progress(event)
+
+    def _grid(self, name: str) -> tuple[float, ...]:
+        grid: tuple[float, ...] = getattr(self.settings, name)
+        return grid
+
+    def _with(self, name: str, values: tuple[float, ...]) -> Settings:
+        return settings_from({name: values}, self.settings)
 
 
-def _light(event: CellDone) -> KeptCell:
-    """Without the Gram matrix, the solver's own things and what can be computed."""
-    assert event.trained is not None
-    cell = event.trained.cell
-    found, dual = cell.solution, replace(cell.solution.dual, gram=NO_GRAM)
-    solution = Solution(
-        dual, found.tau, found.F, found.work, found.converged, found.reason
-    )
-    light = replace(cell, solution=solution, tell=quiet)
-    return KeptCell(event.row, replace(event.trained, cell=light), event.left_out)
+def _is_beyond(value: float, edge: Edge) -> bool:
+    """And not the edge itself, written a little otherwise."""
+    room = 1e-9 * abs(edge.value)
+    return value > edge.value + room if edge.upward else value < edge.value - room
+
+
+def grown_from(asked: Settings | None, settings: Settings) -> dict[str, Any]:
+    """``extended_from``: the grids that were asked for, of those that were widened."""
+    grown = {
+        name: grid
+        for name in FARTHEST
+        if asked and (grid := getattr(asked, name)) != getattr(settings, name)
+    }
+    return {"extended_from": grown} if grown else {}

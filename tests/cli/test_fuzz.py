@@ -25,10 +25,10 @@ from hypothesis import strategies as st
 from msvm_select import fit, run_sweep
 from msvm_select.cli import cli
 from msvm_select.columns import COLUMNS
-from msvm_select.data import load_csv
 from msvm_select.data.cells import MISSING
+from msvm_select.data.read import load_csv
 from msvm_select.errors import DataError, MsvmError, SettingsError
-from msvm_select.model import load_model
+from msvm_select.model.file import load_model
 from msvm_select.records import Dataset
 from msvm_select.results.reread import read_results
 from msvm_select.settings import settings_from

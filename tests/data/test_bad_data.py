@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from msvm_select.data import load_csv
 from msvm_select.data.doubts import UnusableDataError
+from msvm_select.data.read import load_csv
 from msvm_select.errors import DataError, SettingsError
 from msvm_select.records import Dataset
 

@@ -9,7 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from msvm_select.data import ReadOptions, load_csv, read_dataset, read_features
+from msvm_select.data.options import ReadOptions
+from msvm_select.data.read import load_csv, read_dataset, read_features
 from msvm_select.errors import DataError
 from msvm_select.model.file import restored, stored
 from msvm_select.records import Dataset

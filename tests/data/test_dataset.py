@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from msvm_select.data import load_csv
+from msvm_select.data.read import load_csv
 from msvm_select.data.samples import natural_order
 from msvm_select.errors import DataError
 from msvm_select.records import Dataset, Scaling

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from msvm_select.data import ReadOptions, load_csv, read_features
+from msvm_select.data.options import ReadOptions
+from msvm_select.data.read import load_csv, read_features
 from msvm_select.errors import DataError, SettingsError
 from msvm_select.records import Dataset
 

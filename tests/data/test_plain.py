@@ -13,7 +13,8 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from msvm_select.data import load_csv, table
+from msvm_select.data import table
+from msvm_select.data.read import load_csv
 from msvm_select.data.table import Plain
 from msvm_select.errors import DataError
 from msvm_select.records import Dataset

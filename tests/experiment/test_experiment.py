@@ -28,7 +28,7 @@ from msvm_select.experiment.three_gaussians import (
     train_set,
 )
 from msvm_select.generate import CENTRES, VARIANCES, three_gaussians
-from msvm_select.model import fit
+from msvm_select.model.fitting import fit
 from msvm_select.names import FORMATS
 from msvm_select.show.figures import experiment as figure
 from msvm_select.show.figures import look

@@ -19,10 +19,10 @@ from msvm_select import fit, load_csv, load_model
 from msvm_select.criteria.splits import Part
 from msvm_select.errors import DataError, KernelError, MsvmError, SettingsError
 from msvm_select.kernels.linear import Linear
-from msvm_select.model import Model
 from msvm_select.model import model as model_module
 from msvm_select.model.file import FORMAT_VERSION
 from msvm_select.model.fitting import model_of
+from msvm_select.model.model import Model
 from msvm_select.names import KERNELS, SOLVERS
 from msvm_select.records import Dataset, Dual, Floats, Scaling
 from msvm_select.settings import default_gamma, settings_from

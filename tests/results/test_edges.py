@@ -16,7 +16,7 @@ from click.testing import CliRunner, Result
 
 from msvm_select import fit, memory, run_sweep
 from msvm_select.cli import cli
-from msvm_select.data import load_csv
+from msvm_select.data.read import load_csv
 from msvm_select.errors import DataError, SettingsError
 from msvm_select.files import check_writable, write_whole
 from tests.conftest import render

@@ -13,7 +13,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from msvm_select.cli import cli
-from msvm_select.data import ReadOptions
+from msvm_select.data.options import ReadOptions
 from msvm_select.errors import SettingsError
 from msvm_select.settings import Settings, settings_from
 from msvm_select.settings.catalogue import ON_THE_LINE, READING

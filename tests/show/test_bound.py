@@ -14,7 +14,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from msvm_select.cli import cli
-from msvm_select.data import read_dataset
+from msvm_select.data.read import read_dataset
 from msvm_select.errors import SolverError
 from msvm_select.model import examined
 from msvm_select.model.examined import BoundsReport, bounds

@@ -12,8 +12,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from msvm_select.cli.check import command
-from msvm_select.data import load_csv
-from msvm_select.data.describe import Description, describe
+from msvm_select.data.doubts import Description, describe
+from msvm_select.data.read import load_csv
 from msvm_select.errors import DataError
 
 DATA = Path(__file__).parents[2] / "data"

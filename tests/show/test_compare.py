@@ -20,7 +20,7 @@ from msvm_select.results import Results, rank
 from msvm_select.results.compare import CHOICE, Comparison
 from msvm_select.settings import settings_from
 from msvm_select.show.answers.compare import sheet
-from msvm_select.sweep import gather, iterate
+from msvm_select.sweep.loop import gather, iterate
 from msvm_select.train.events import Stopwatch
 from tests.conftest import DATA
 
@@ -126,7 +126,7 @@ def test_the_shares_are_those_of_training_and_criteria() -> None:
 
 def test_the_stopwatch_hears_every_scoring() -> None:
     """Seconds for each criterion of each cell; all events are handed on."""
-    from msvm_select.data import read_dataset
+    from msvm_select.data.read import read_dataset
 
     data = read_dataset(str(DATA / "iris.csv"))
     heard: list[object] = []

@@ -18,8 +18,8 @@ from msvm_select.columns import Row
 from msvm_select.results import Results, rank
 from msvm_select.results.edges import edges
 from msvm_select.settings import Settings, settings_from
-from msvm_select.sweep import Extension, gather, iterate
 from msvm_select.sweep.journal import Journal
+from msvm_select.sweep.loop import Extension, gather, iterate
 from msvm_select.train.events import Event, GramTested, Progress, Started, Widened
 
 IRIS = Path(__file__).parents[2] / "data" / "iris.csv"

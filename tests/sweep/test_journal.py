@@ -27,9 +27,9 @@ from msvm_select.errors import DataError, MsvmError, SettingsError
 from msvm_select.records import Dataset
 from msvm_select.results.reread import read_results
 from msvm_select.settings import Settings, settings_from
-from msvm_select.sweep import gather, iterate, run_sweep
 from msvm_select.sweep import journal as journal_module
 from msvm_select.sweep.journal import Journal
+from msvm_select.sweep.loop import gather, iterate, run_sweep
 from msvm_select.train.events import CellDone, GramTested, Resumed
 from tests.conftest import PROBLEMS
 

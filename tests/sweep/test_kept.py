@@ -18,8 +18,8 @@ from msvm_select.records import Dataset, Dual
 from msvm_select.settings import settings_from
 from msvm_select.solution import Solution
 from msvm_select.solvers.exact.solver import Exact
-from msvm_select.sweep import gather, iterate
-from msvm_select.sweep.loop import MOST, Kept
+from msvm_select.sweep.cells import MOST, Kept
+from msvm_select.sweep.loop import gather, iterate
 from tests.conftest import PROBLEMS
 
 DATA = Path(__file__).parents[2] / "data"

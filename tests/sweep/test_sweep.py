@@ -22,8 +22,8 @@ from msvm_select.records import Dataset, Dual
 from msvm_select.settings import settings_from
 from msvm_select.solution import Solution
 from msvm_select.solvers.qp import Qp
-from msvm_select.sweep import gather, iterate, run_sweep
-from msvm_select.sweep.scoring import Chain
+from msvm_select.sweep.cells import Chain
+from msvm_select.sweep.loop import gather, iterate, run_sweep
 from msvm_select.train.along_C import along_C
 from msvm_select.train.events import (
     CellDone,

@@ -11,14 +11,14 @@ import pytest
 from msvm_select.errors import KernelError
 from msvm_select.experiment.three_gaussians import experiment_settings, train_set
 from msvm_select.kernels import mercer
-from msvm_select.model import fit_settings
+from msvm_select.model.fitting import fit_settings
 from msvm_select.names import SOLVERS
 from msvm_select.records import Dataset, Dual
 from msvm_select.settings import Settings, settings_from
 from msvm_select.show.charts.paths import paths_of
 from msvm_select.solution import Solution
 from msvm_select.solvers.qp import Qp
-from msvm_select.sweep import iterate
+from msvm_select.sweep.loop import iterate
 from msvm_select.train.along_C import Failed, Trained, along_C, train_cell
 from msvm_select.train.events import CellDone, CellStarted, Event, GramTested, Started
 from msvm_select.train.prepare import prepared

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict, fields
 
-from msvm_select.data.describe import ColumnSummary, Description
+from msvm_select.data.doubts import ColumnSummary, Description
 from msvm_select.errors import DataError
 from msvm_select.phrases import counted, in_a_line, quoted
 from msvm_select.records import Plain

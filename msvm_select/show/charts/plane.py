@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from msvm_select.errors import MsvmError, SettingsError
-from msvm_select.model import Model
 from msvm_select.model.examined import leave_one_out
+from msvm_select.model.model import Model
 from msvm_select.phrases import listed
 from msvm_select.records import Dataset, Floats, Mask
 from msvm_select.settings import settings_from

@@ -1,0 +1,140 @@
+"""How data are to be read: the options, and the notation of numbers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, fields
+from functools import cached_property
+from typing import Any
+
+from msvm_select.errors import SettingsError
+from msvm_select.phrases import listed, quoted
+from msvm_select.records import Columns
+
+MISSING_POLICIES = ("error", "drop", "mean")
+INPUT_FORMATS = ("csv", "libsvm")
+DECIMALS = {"point": False, ".": False, "comma": True, ",": True}
+THOUSANDS = {
+    "comma": ",",
+    "point": ".",
+    "space": " ",
+    "apostrophe": "'",
+    "underscore": "_",
+}
+SWAP = str.maketrans(",.", ".,")
+SPACES = " \u00a0\u2009\u202f"
+
+
+@dataclass(frozen=True)
+class Notation:
+    """How numbers are written: with a decimal ``comma``, with a mark of thousands.
+
+    The mark stands between groups of three digits and nowhere else; a space stands for
+    every kind of space.
+    """
+
+    comma: bool = False
+    thousands: str | None = None
+
+    @cached_property
+    def grouped(self) -> re.Pattern[str]:
+        """A number in groups of three digits."""
+        marks = SPACES if self.thousands == " " else self.thousands or "x"
+        point = "," if self.comma else r"\."
+        pattern = rf"[-+]?\d{{1,3}}([{re.escape(marks)}]\d{{3}})+({point}.*)?"
+        return re.compile(pattern, re.ASCII)
+
+    def plain(self, cell: str) -> str:
+        """The number as Python writes it; what is no number stays none."""
+        if self.thousands is not None and self.grouped.fullmatch(cell):
+            whole, mark, rest = cell.partition("," if self.comma else ".")
+            cell = "".join(c for c in whole if c.isdigit() or c in "+-") + mark + rest
+        return cell.translate(SWAP) if self.comma else cell
+
+
+PYTHON = Notation()
+
+
+@dataclass(frozen=True)
+class ReadOptions:
+    """How to read a file; every field has the command-line option of its name.
+
+    ``target``, ``id_column``, ``one_hot`` and ``drop`` are names or numbers of columns
+    (1-based; negative ones count from the end; a column that has the number as its
+    name wins).
+    """
+
+    target: str | None = None
+    delimiter: str | None = None
+    encoding: str | None = None
+    header: bool = True
+    id_column: str | None = None
+    na_values: tuple[str, ...] = ()
+    one_hot: tuple[str, ...] = ()
+    missing: str = "error"
+    input_format: str | None = None
+    decimal: str | None = None
+    thousands: str | None = None
+    drop: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Refuse what is no choice."""
+        if self.missing not in MISSING_POLICIES:
+            raise SettingsError(f"--missing {self.missing}: error, drop or mean")
+        if self.input_format not in (None, *INPUT_FORMATS):
+            raise SettingsError(f"--input-format {self.input_format}: csv or libsvm")
+        if self.decimal not in (None, *DECIMALS):
+            raise SettingsError(f"--decimal {self.decimal}: point or comma")
+        if self.thousands not in (None, *THOUSANDS, *THOUSANDS.values()):
+            raise SettingsError(
+                f"--thousands {quoted(str(self.thousands))}: {', '.join(THOUSANDS)}"
+            )
+
+    @property
+    def said(self) -> dict[str, Any]:
+        """The options that are not at their defaults, by their names."""
+        given = {
+            field.name: value
+            for field in fields(self)
+            if (value := getattr(self, field.name)) != field.default
+        }
+        if not given.pop("header", True):
+            given["no_header"] = True
+        return given
+
+    def notation(self, model: Columns | None = None) -> Notation:
+        """How numbers are written: as was said, else as in the model's own data."""
+        decimal, thousands = self.decimal, self.thousands
+        if model is not None:
+            decimal = model.decimal if decimal is None else decimal
+            thousands = model.thousands if thousands is None else thousands
+        comma = DECIMALS[decimal or "point"]
+        mark = None if thousands is None else THOUSANDS.get(thousands, thousands)
+        if mark == ("," if comma else "."):
+            raise SettingsError(
+                f"--thousands {thousands}: this is the decimal mark (--decimal)"
+            )
+        return Notation(comma, mark)
+
+
+OPTIONS = tuple(field.name for field in fields(ReadOptions))
+
+
+def options_of(**given: Any) -> ReadOptions:
+    """The options as Python gives them: numbers for columns, one name or several."""
+    if unknown := [name for name in given if name not in OPTIONS]:
+        raise SettingsError(
+            f"No option of reading data is called {listed(unknown)}; there are "
+            f"{listed(OPTIONS, 20)}."
+        )
+    for name in ("target", "id_column"):
+        if given.get(name) is not None:
+            given[name] = str(given[name])
+    for name in ("na_values", "one_hot", "drop"):
+        given[name] = _texts(given.get(name, ()))
+    return ReadOptions(**given)
+
+
+def _texts(values: str | Iterable[str]) -> tuple[str, ...]:
+    return (values,) if isinstance(values, str) else tuple(map(str, values))

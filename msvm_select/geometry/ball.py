@@ -123,6 +123,7 @@ def _grown(Z: Floats, weights: Floats | None) -> tuple[Floats, float, float]:
         beta[:] = weights / weights.sum()
     within = np.zeros(sizes.size, np.bool_)
     floor = KERNEL_ROUNDING * float(sizes.max())
+    solved = False
     while True:
         within |= beta > 0.0
         centre = Z.T @ beta
@@ -132,9 +133,12 @@ def _grown(Z: Floats, weights: Floats | None) -> tuple[Floats, float, float]:
         outside = np.flatnonzero(
             ~within & (distances > lower + max(TARGET * lower, floor))
         )
-        settled = within.sum() > 1 or sizes.size == 1
-        if outside.size == 0 and (settled or upper <= floor):
+        # weights that were given need not be the best of their points
+        if outside.size == 0 and (
+            solved or upper - lower <= max(TARGET * lower, floor)
+        ):
             break
+        solved = True
         more = max(Z.shape[1] + 1, int(within.sum()))
         within[outside[np.argsort(-distances[outside])[:more]]] = True
         W = np.flatnonzero(within)

@@ -118,3 +118,15 @@ def test_warm_is_cold(kernel):
     assert smallest_ball(gram, start=cold).diameter >= cold.diameter
     tied = smallest_ball(gram, whole_ball.support, whole_ball)
     assert tied.diameter == pytest.approx(whole_ball.diameter, rel=1e-8)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_start_that_lost_a_point_is_solved_again(seed):
+    """The start's other points need not be the best weights of what remains."""
+    Z = np.random.default_rng(seed).standard_normal((12, 2))
+    gram = Gram(factor=Z)
+    whole_ball = smallest_ball(gram)
+    some = np.setdiff1d(np.arange(12), whole_ball.support[:1])
+    warm = smallest_ball(gram, some, whole_ball)
+    assert warm.gap <= 1e-8
+    assert warm.diameter == pytest.approx(smallest_ball(gram, some).diameter, rel=1e-8)

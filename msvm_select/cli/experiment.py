@@ -6,19 +6,19 @@ from typing import TYPE_CHECKING
 
 import click
 
+from msvm_select import experiment as three_gaussians
 from msvm_select import files
 from msvm_select.cli.chosen import chosen_values
 from msvm_select.cli.interrupts import patiently
 from msvm_select.cli.options import Command, takes
 from msvm_select.cli.streams import deliver
 from msvm_select.cli.talk import Talk
-from msvm_select.experiment import three_gaussians
 from msvm_select.show.answers import experiment as answer
 from msvm_select.show.figures import experiment as figure
 from msvm_select.show.figures import look
 
 if TYPE_CHECKING:
-    from msvm_select.experiment.three_gaussians import Experiment, TrainingSet
+    from msvm_select.experiment import Experiment, TrainingSet
     from msvm_select.settings import Settings
 
 NAMES = ("three-gaussians",)

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import pytest
 
 from msvm_select.errors import KernelError
-from msvm_select.experiment.three_gaussians import experiment_settings, train_set
+from msvm_select.experiment import experiment_settings, train_set
 from msvm_select.kernels import mercer
 from msvm_select.model.fitting import fit_settings
 from msvm_select.names import SOLVERS

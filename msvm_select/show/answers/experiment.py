@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
-from msvm_select.experiment.three_gaussians import Experiment, Step, TrainingSet
+from msvm_select.experiment import Experiment, Step, TrainingSet
 from msvm_select.phrases import counted
 from msvm_select.records import Plain
 from msvm_select.results.identity import versions

@@ -15,22 +15,20 @@ from click.testing import CliRunner
 from scipy.stats import multivariate_normal
 
 from msvm_select.cli import cli
-from msvm_select.experiment.exact_risk import (
-    Classifier,
-    best_linear,
-    clear_direction,
-    risk,
-)
-from msvm_select.experiment.three_gaussians import (
+from msvm_select.experiment import (
     GRID,
+    Classifier,
     TrainingSet,
+    best_linear,
+    boundaries,
+    clear_direction,
     experiment_settings,
+    risk,
     train_set,
 )
 from msvm_select.generate import CENTRES, VARIANCES, three_gaussians
 from msvm_select.model.fitting import fit
 from msvm_select.names import FORMATS
-from msvm_select.show.figures import experiment as figure
 from msvm_select.show.figures import look
 
 POINT = 1e-5  # a thousandth of a percent
@@ -214,12 +212,12 @@ def test_the_figure_is_drawn(tmp_path: Path) -> None:
 def test_boundaries_are_where_two_classes_are_equal_and_best() -> None:
     """Bayes has circles only, the linear classifier three rays that meet."""
     for classifier in (Classifier.bayes(), best_linear()):
-        for curve in figure.curves(classifier):
+        for curve in boundaries(classifier):
             X = curve[~np.isnan(curve[:, 0])]
             scores = np.sort(classifier.scores(X), axis=1)
             scale = 1.0 + np.abs(scores).max(axis=1)
             assert (scores[:, 2] - scores[:, 1] < 1e-9 * scale).all()
-    drawn = [np.isfinite(c[:, 0]).mean() for c in figure.curves(best_linear())]
+    drawn = [np.isfinite(c[:, 0]).mean() for c in boundaries(best_linear())]
     assert len(drawn) == 3
     assert all(0.4 < share < 0.6 for share in drawn)
 

@@ -1,4 +1,9 @@
-"""The exact risk of a classifier under the law of the three Gaussians; the least one.
+"""The experiment of Guermeur, Maumy and Sur: C by the guaranteed risk, exact risks.
+
+Three Gaussian classes in the plane, a linear machine on raw features (no scaling), C
+upward by a constant step, each training begun at the last solution. The paper's
+algorithm ends with C := C_{i_0}, one step beyond the value whose bound is least; here C
+is that value itself.
 
 Every classifier here decides by the largest of its scores
 
@@ -6,31 +11,143 @@ Every classifier here decides by the largest of its scores
 
 Bayes' classifier (the logarithm of each density) as well as a linear one (q = 0). Along
 a line the best class changes only at roots of quadratics, and between them the mass of
-a Gaussian is a difference of its distribution function: what is left is one quadrature,
-across the lines.
+a Gaussian is a difference of its distribution function. What is left of the exact risk
+is one quadrature, across the lines.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from functools import cache
+from dataclasses import dataclass, replace
+from functools import cache, cached_property
 from typing import Any
 
 import numpy as np
 from scipy.optimize import minimize
 from scipy.special import ndtr
 
-from msvm_select.generate import CENTRES, VARIANCES
-from msvm_select.records import Floats
+from msvm_select.criteria.base import Cell
+from msvm_select.criteria.guaranteed_risk import GuaranteedRiskTerms, guaranteed_risk
+from msvm_select.generate import CENTRES, VARIANCES, three_gaussians
+from msvm_select.records import Dataset, Floats
+from msvm_select.settings import Settings, settings_from
+from msvm_select.settings.grids import GridLike
+from msvm_select.train.along_C import one_setting
+from msvm_select.train.events import Progress, silent
 
+GRID = "0.0001:0.003:+0.0001"
+GAP = 1e-6
 CLASSES = len(CENTRES)
 PAIRS = ((0, 1), (0, 2), (1, 2))
 FAR = 60.0  # from 0: beyond it lies less than 1e-40 of any class
 LINES = 4000
 DIRECTIONS = 12
 SEARCH: Any = {"eps": 1e-4, "gtol": 1e-6}  # a gradient by differences of that step
+REACH = 200.0  # a straight boundary is drawn so far
 FEW_LINES = 1000  # an error of 1e-6 in the risk moves the optimum, not its risk
+
+
+@dataclass(frozen=True, eq=False)
+class Step:
+    """The machine of one C: its guaranteed risk, and the risk that it has."""
+
+    seed: int
+    C: float
+    terms: GuaranteedRiskTerms
+    train_error: float
+    risk: float
+    machine: Classifier
+    converged: bool
+
+
+@dataclass(frozen=True, eq=False)
+class TrainingSet:
+    """One training set and its way along C."""
+
+    data: Dataset
+    seed: int
+    steps: tuple[Step, ...]
+
+    @cached_property
+    def selected(self) -> Step:
+        """Where the guaranteed risk is least, at the smaller C if twice."""
+        return min(self.steps, key=lambda step: step.terms.value)
+
+    @cached_property
+    def best(self) -> Step:
+        """Where the risk itself is least, which no one knows but here."""
+        return min(self.steps, key=lambda step: step.risk)
+
+
+@dataclass(frozen=True, eq=False)
+class Experiment:
+    """All training sets, and the risks that need none."""
+
+    sets: tuple[TrainingSet, ...]
+    per_class: int
+    settings: Settings
+    bayes: float
+    best_linear: float
+
+    @property
+    def converged(self) -> bool:
+        """Whether every machine is at its optimum."""
+        return all(step.converged for one in self.sets for step in one.steps)
+
+
+def experiment_settings(
+    C: GridLike | None = None, format: str | None = None
+) -> Settings:
+    """Those of the paper, in the settings of a sweep; its C are the grid's."""
+    return settings_from(
+        {
+            "kernel": "linear",
+            "scale": "none",
+            "C": C or GRID,
+            "gap": GAP,
+            "criteria": "guaranteed-risk",
+            "format": format,
+        }
+    )
+
+
+def train_set(
+    settings: Settings, per_class: int, seed: int, progress: Progress = silent
+) -> TrainingSet:
+    """Draw a training set, train along C, and take every risk."""
+    drawn = three_gaussians(per_class, seed)
+    data = replace(drawn, name=f"{drawn.name} (seed {seed})")
+    cells = one_setting(data, settings, progress)
+    return TrainingSet(data, seed, tuple(_step(one.cell, seed) for one in cells))
+
+
+def gather_sets(
+    sets: tuple[TrainingSet, ...], per_class: int, settings: Settings
+) -> Experiment:
+    """With the risk of Bayes' classifier and that of the best linear one."""
+    bayes = risk(Classifier.bayes())
+    return Experiment(sets, per_class, settings, bayes, risk(best_linear()))
+
+
+def _step(cell: Cell, seed: int) -> Step:
+    solution = cell.solution
+    machine = linear_machine(cell)
+    return Step(
+        seed=seed,
+        C=solution.dual.C,
+        terms=guaranteed_risk(cell),
+        train_error=solution.train_errors / solution.dual.m,
+        risk=risk(machine),
+        machine=machine,
+        converged=solution.converged,
+    )
+
+
+def linear_machine(cell: Cell) -> Classifier:
+    """h_k(x) = <w_k, x> + b_k on raw features: the scaling goes into w and b."""
+    scaling, solution = cell.scaling, cell.solution
+    w = solution.tau.T @ scaling.apply(cell.data.X) / scaling.scale
+    return Classifier.linear(w, solution.b - np.asarray(w @ scaling.shift))
 
 
 @dataclass(frozen=True, eq=False)
@@ -162,3 +279,37 @@ def _classifier(parameters: Floats) -> Classifier:
     """The last class has the score 0."""
     scores = np.vstack([parameters.reshape(CLASSES - 1, -1), np.zeros(3)])
     return Classifier.linear(scores[:, :-1], scores[:, -1])
+
+
+def boundaries(classifier: Classifier) -> list[Floats]:
+    """The points (p, 2) of each pair's boundary; NaN where a third class is better."""
+    found = []
+    for a, b in PAIRS:
+        curve = _equal(classifier, a, b)
+        if curve is not None:
+            scores = classifier.scores(curve)
+            leads = scores[:, a] >= scores[:, 3 - a - b]
+            found.append(np.where(leads[:, None], curve, np.nan))
+    return found
+
+
+def _equal(classifier: Classifier, a: int, b: int) -> Floats | None:
+    """Where the scores of two classes are equal: a circle, a line, or nothing."""
+    q = float(classifier.q[a] - classifier.q[b])
+    w = classifier.w[a] - classifier.w[b]
+    constant = float(classifier.b[a] - classifier.b[b])
+    t = np.linspace(0.0, 1.0, 4001)
+    if q != 0.0:
+        centre = -0.5 * w / q
+        square = float(centre @ centre) - constant / q
+        if square <= 0.0:
+            return None
+        turn = 2.0 * np.pi * t
+        around = np.stack([np.cos(turn), np.sin(turn)], axis=1)
+        return np.asarray(centre + np.sqrt(square) * around)
+    size = float(w @ w)
+    if size == 0.0:
+        return None
+    along = np.array([-w[1], w[0]]) / np.sqrt(size)
+    foot = -constant * w / size
+    return np.asarray(foot + REACH * (2.0 * t - 1.0)[:, None] * along)

@@ -1,1 +1,0 @@
-"""Experiments of the papers, beside the figures that they print."""

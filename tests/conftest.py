@@ -11,7 +11,7 @@ import pytest
 
 from msvm_select.kernels.base import Kernel
 from msvm_select.records import Dual, Floats, Ints, Scaling
-from msvm_select.results import Results
+from msvm_select.results.ranking import Results
 from msvm_select.show.answers.sweep import sheet
 
 DATA = Path(__file__).parent.parent / "data"

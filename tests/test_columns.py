@@ -26,8 +26,8 @@ from msvm_select.columns import (
     state_of,
 )
 from msvm_select.names import CRITERIA
-from msvm_select.results import Results, rank
 from msvm_select.results.notes import broken
+from msvm_select.results.ranking import Results, rank
 from msvm_select.show.answers.compare import Comparison
 from msvm_select.show.charts.curves import curves_of
 from msvm_select.show.charts.heat import heat_map_of

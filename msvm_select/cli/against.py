@@ -8,7 +8,7 @@ from msvm_select.cli.gates import say_failed
 from msvm_select.cli.streams import deliver
 from msvm_select.errors import SettingsError
 from msvm_select.settings.values import number
-from msvm_select.show.answers import against as answer
+from msvm_select.show.answers import compare as answer
 
 if TYPE_CHECKING:
     from msvm_select.cli.talk import Talk
@@ -30,7 +30,7 @@ def show_moves(
 ) -> None:
     """What moved, to stdout or the file; its closing lines are always to be seen."""
     shown = top or (ENOUGH if format == "table" else None)
-    deliver(answer.sheet(against, shown), format, output, talk)
+    deliver(answer.against_sheet(against, shown), format, output, talk)
 
 
 def say_worsened(against: Against, tolerance: float) -> bool:

@@ -10,7 +10,7 @@ import click
 from msvm_select.results import notes
 
 if TYPE_CHECKING:
-    from msvm_select.results import Results
+    from msvm_select.results.ranking import Results
 
 GATES = ("fail_above", "require_applicable", "require_converged")
 

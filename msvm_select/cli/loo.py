@@ -22,7 +22,7 @@ from msvm_select.cli.options import (
 from msvm_select.cli.streams import chosen_format, deliver
 from msvm_select.cli.talk import Talk
 from msvm_select.model import examined
-from msvm_select.show.answers import loo as answer
+from msvm_select.show.answers import cell as answer
 
 if TYPE_CHECKING:
     from msvm_select.model.examined import LeftOutReport
@@ -61,7 +61,7 @@ def command(
     reading = chosen_reading(options, asked.cell)
     with Talk(quiet, options["verbose"]) as talk:
         report = _judged(read(data, asked.settings, **reading), asked, talk)
-    shown = answer.sheet(report, every)
+    shown = answer.left_out_sheet(report, every)
     deliver(shown, format, output, talk, options["all_columns"])
     _judge_gate(report, asked.settings.fail_above)
 

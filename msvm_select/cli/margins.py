@@ -20,7 +20,7 @@ from msvm_select.cli.options import (
 from msvm_select.cli.streams import chosen_format, deliver
 from msvm_select.cli.talk import Talk
 from msvm_select.model import examined
-from msvm_select.show.answers import margins as answer
+from msvm_select.show.answers import cell as answer
 
 
 @click.command(
@@ -50,6 +50,6 @@ def command(data: str, output: str | None, quiet: bool, **options: Any) -> None:
     dataset = read(data, asked.settings, **chosen_reading(options, asked.cell))
     with Talk(quiet, options["verbose"]) as talk:
         trained = asked.trained(dataset, talk)
-    shown = answer.sheet(examined.MarginsReport(trained, asked.settings))
+    shown = answer.margins_sheet(examined.MarginsReport(trained, asked.settings))
     deliver(shown, format, output, talk, options["all_columns"])
     click.get_current_context().exit(0 if trained.solution.converged else 5)

@@ -14,12 +14,12 @@ from msvm_select.cli.report import check_page, write_page_of_rows
 from msvm_select.cli.streams import chosen_format, deliver
 from msvm_select.cli.talk import Talk
 from msvm_select.errors import SettingsError
-from msvm_select.results import choosing, edges, reread
+from msvm_select.results import choosing, reread
 from msvm_select.results import compare as runs
 from msvm_select.show.answers import sweep as answer
 
 if TYPE_CHECKING:
-    from msvm_select.results import Results
+    from msvm_select.results.ranking import Results
 
 
 @click.command(
@@ -74,7 +74,7 @@ def command(
         shown = answer.sheet(found, top)
         deliver(shown, format, output, talk, options["all_columns"])
         write_page_of_rows(options["report"], found, talk)
-        for note in edges.edge_notes(found):
+        for note in choosing.edge_notes(found):
             talk.say(f"Warning: {note}")
     failed = say_broken(found, wanted) or failed
     click.get_current_context().exit(1 if failed else 0)

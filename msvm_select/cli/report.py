@@ -18,7 +18,7 @@ from msvm_select.show.page import page as html
 if TYPE_CHECKING:
     from msvm_select.cli.sweep import Outcome
     from msvm_select.records import Dataset
-    from msvm_select.results import Results
+    from msvm_select.results.ranking import Results
     from msvm_select.settings import Settings
     from msvm_select.show.charts.confusion import Confusion
 

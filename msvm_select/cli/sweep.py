@@ -31,7 +31,7 @@ from msvm_select.cli.resuming import (
 from msvm_select.cli.streams import chosen_format, deliver
 from msvm_select.cli.talk import Talk
 from msvm_select.errors import MsvmError
-from msvm_select.results import edges
+from msvm_select.results import choosing
 from msvm_select.settings.config import to_toml
 from msvm_select.show.answers import plan as plan_answer
 from msvm_select.show.answers import sweep as answer
@@ -41,7 +41,7 @@ from msvm_select.sweep import plan as planning
 if TYPE_CHECKING:
     from msvm_select.columns import Row
     from msvm_select.records import Dataset
-    from msvm_select.results import Results
+    from msvm_select.results.ranking import Results
     from msvm_select.settings import Settings
     from msvm_select.sweep.cells import Kept
     from msvm_select.sweep.journal import Journal
@@ -175,7 +175,7 @@ def end_if_stopped(outcome: Outcome, talk: Talk, advice: str = "") -> None:
 
 def _warn_of_edges(results: Results, rounds: int, talk: Talk) -> None:
     """Or say, where it was asked to be widened, that the best value is within it."""
-    notes = edges.edge_notes(results, rounds)
+    notes = choosing.edge_notes(results, rounds)
     for note in notes:
         talk.say(f"Warning: {note}")
     if not rounds or notes or results.best is None:

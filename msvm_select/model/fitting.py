@@ -14,9 +14,9 @@ from msvm_select.errors import DataError, SettingsError
 from msvm_select.model.model import Certificate, Model, Training
 from msvm_select.phrases import listed
 from msvm_select.records import Columns, Dataset
-from msvm_select.results import Results
 from msvm_select.results.choosing import as_chosen
 from msvm_select.results.identity import data_summary, versions
+from msvm_select.results.ranking import Results
 from msvm_select.settings import Settings, settings_from
 from msvm_select.settings.catalogue import READING, reading_value
 from msvm_select.settings.grids import GridLike

@@ -1,4 +1,4 @@
-"""Which cell to take of a ranking, and why that one.
+"""Which cell to take of a ranking, why that one, and whether the grid was too small.
 
 ``best``      the first of the ranking: of cells that tie, the one with fewer training
               errors, then the simplest
@@ -9,26 +9,34 @@
 
 Everywhere one order says which of two machines is simpler: the one with the smaller C,
 and at the same C the one with the smoother kernel.
+
+If the best value is on the edge of its grid, a note says how to look beyond it.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
-from msvm_select.columns import CELL, RANKED_BY, Row, column_of, scored_columns
-from msvm_select.errors import SettingsError
-from msvm_select.results.ranking import (
-    Results,
-    same_cell,
-    simplicity,
+from msvm_select.columns import (
+    CELL,
+    PARAMETERS,
+    RANKED_BY,
+    Row,
+    column_of,
+    scored_columns,
 )
+from msvm_select.errors import SettingsError
+from msvm_select.results.ranking import Results, simplicity
 from msvm_select.settings.settings import check_rule
 
 DEFAULT_BY = "loo"  # what rows are ranked by that do not tell it
+SWEPT = ("C", *PARAMETERS)
+BEYOND = 2  # more values to propose past the edge
+BY_STEPS = ("degree", "coef0")  # whose grids are arithmetic where they could be either
 
 
 @dataclass(frozen=True)
@@ -79,13 +87,22 @@ def as_chosen(
     if rule or choice is None or results.column_of(own) != ranked.column:
         return chosen(ranked, rule or "best")
     # the file may have left the chosen row out
-    same = next((row for row in ranked.rows if same_cell(row, choice.row)), choice.row)
-    return replace(ranked, choice=replace(choice, row=same))
+    same = [row for row in ranked.rows if _cell(row) == _cell(choice.row)]
+    return replace(ranked, choice=replace(choice, row=[*same, choice.row][0]))
+
+
+def _cell(row: Row) -> list[Any]:
+    return [row.value(name) for name in CELL]
 
 
 def standard_error(results: Results, rate: float) -> float:
-    """sqrt(p(1 - p)/m) of an error rate p over the m samples that it was taken from."""
-    return math.sqrt(rate * max(0.0, 1.0 - rate) / _judged(results))
+    """That of an error rate over the samples that it was taken from."""
+    return binomial_error(rate, _judged(results))
+
+
+def binomial_error(p: float, m: float) -> float:
+    """sqrt(p(1 - p)/m): the standard error of a share p of m independent samples."""
+    return math.sqrt(p * max(0.0, 1.0 - p) / m)
 
 
 def _judged(results: Results) -> float:
@@ -114,16 +131,140 @@ def _held_out(results: Results) -> float:
     )
 
 
-def choice_document(results: Results) -> dict[str, Any]:
-    """What a JSON file says of the choice: the cell too, which may not be shown."""
-    choice = results.choice
-    assert choice is not None
-    names = ("rank", *CELL, results.column)
-    return {
-        "select": choice.rule,
-        "by": results.rank_by,
-        **{name: choice.row.value(name) for name in names},
-        "tied": choice.tied,
-        "eligible": choice.eligible,
-        "limit": choice.limit,
-    }
+@dataclass(frozen=True)
+class Edge:
+    """A parameter whose best value is the first or last of ``values``, ascending.
+
+    It is called as its option is: ``sigma``, where a grid of sigma was asked for.
+    """
+
+    name: str
+    upward: bool
+    values: tuple[float, ...]
+    whose: str = "best"
+
+    @property
+    def value(self) -> float:
+        """The best value."""
+        return self.values[-1 if self.upward else 0]
+
+    @property
+    def beyond(self) -> str | None:
+        """A grid that looks further, as it is typed; None at a border."""
+        return extended(list(self.values), self.upward, self.name in BY_STEPS)
+
+    @property
+    def text(self) -> str:
+        """``the best C = 512 is the largest of its grid``."""
+        word = "largest" if self.upward else "smallest"
+        return (
+            f"the {self.whose} {self.name} = {self.value:.6g} is the {word} of its grid"
+        )
+
+
+def edges(results: Results) -> tuple[Edge, ...]:
+    """The edges that the best value lies on; not one where from within does as well."""
+    best, column = results.best, results.column
+    if best is None:
+        return ()
+    alike = [r for r in results.counting if r.value(column) == best.value(column)]
+    good = [row for row in alike if row.kernel == best.kernel]
+    return tuple(_edges(results, good, "best"))
+
+
+def edge_notes(results: Results, rounds: int | None = None) -> list[str]:
+    """One remark for each edge; ``rounds`` of ``--extend``, if it is at hand.
+
+    Another cell than the best may have been chosen, as the simplest: its edges too.
+    """
+    best, row = edges(results), results.chosen
+    there = {(edge.name, edge.upward) for edge in best}
+    chosen = [] if row is None or row is results.best else [row]
+    other = _edges(results, chosen, "chosen")
+    return [
+        *(_note(edge, rounds) for edge in best),
+        *(_note(e, None) for e in other if (e.name, e.upward) not in there),
+    ]
+
+
+def _edges(results: Results, rows: Sequence[Row], whose: str) -> Iterator[Edge]:
+    """Those that all of some rows of one kernel lie on."""
+    for name in SWEPT if rows else ():
+        values = _swept(results, rows[0].kernel, name)
+        for at, upward in ((0, False), (-1, True)) if len(values) > 1 else ():
+            if all(row.value(name) == values[at] for row in rows):
+                yield _edge(results, name, upward, values, whose)
+
+
+def _swept(results: Results, kernel: str, name: str) -> list[float]:
+    """Its values in the rows, and in the grid: of that, rows may have been left out."""
+    values = {r.value(name) for r in results.rows if r.kernel == kernel} - {None}
+    grid = results.settings.get(name) or ()
+    numbers = {value for value in grid if not isinstance(value, str)}  # gamma: scale
+    return sorted(values | numbers if values else ())
+
+
+def _edge(
+    results: Results, name: str, upward: bool, values: list[float], whose: str
+) -> Edge:
+    if name != "gamma" or not results.settings.get("sigma"):
+        return Edge(name, upward, tuple(values), whose)
+    sigmas = sorted(1.0 / math.sqrt(2.0 * gamma) for gamma in values)
+    return Edge("sigma", not upward, tuple(sigmas), whose)
+
+
+def _note(edge: Edge, rounds: int | None) -> str:
+    text = edge.text[0].upper() + edge.text[1:]
+    if edge.beyond is None:
+        return f"{text}."
+    either = "" if rounds is None else f" or --extend {rounds + 1}"
+    return f"{text}; --{edge.name} {edge.beyond}{either} looks beyond it."
+
+
+def extended(values: list[float], upward: bool, by_steps: bool = False) -> str | None:
+    """The grid (2 values or more, ascending) with some more, as it is typed.
+
+    Two values are taken for a geometric grid, ``by_steps`` for an arithmetic one. None
+    where the grid ends at a border that it cannot cross.
+    """
+    steps = [b - a for a, b in zip(values, values[1:], strict=False)]
+    if all(math.isclose(step, steps[0], rel_tol=1e-9) for step in steps) and (
+        by_steps or len(steps) > 1 or values[0] <= 0.0
+    ):
+        return _arithmetic(values, steps[0], upward, by_steps)
+    if values[0] <= 0.0:
+        return None
+    ratio = values[-1] / values[-2] if upward else values[1] / values[0]
+    more = ratio**BEYOND
+    low, high = (1.0, more) if upward else (1.0 / more, 1.0)
+    ratios = [b / a for a, b in zip(values, values[1:], strict=False)]
+    if all(math.isclose(other, ratio, rel_tol=1e-9) for other in ratios):
+        count = len(values) + BEYOND
+        return f"{_typed(values[0] * low)}:{_typed(values[-1] * high)}:{count}"
+    at = values[-1] if upward else values[0]
+    return f"{_typed(at * low)}:{_typed(at * high)}:{BEYOND + 1}"
+
+
+def _arithmetic(
+    values: list[float], step: float, upward: bool, by_steps: bool
+) -> str | None:
+    low, high = values[0], values[-1]
+    if upward:
+        high += BEYOND * step
+    elif low - step <= 0.0 < low:  # most parameters must stay above 0
+        return None if by_steps else f"{_typed(low / 4.0)}:{_typed(low)}:{BEYOND + 1}"
+    else:
+        low -= step
+    return f"{_typed(low)}:{_typed(high)}:+{_typed(step)}"
+
+
+def _typed(value: float) -> str:
+    """A number as one would type it."""
+    return power_of_two(value) or f"{value:.10g}"
+
+
+def power_of_two(value: float) -> str:
+    """``2^-7``: a power of two beyond 1/8 .. 1024 as it is typed; else nothing."""
+    mantissa, exponent = math.frexp(value)
+    is_power = mantissa == 0.5 and not -3 <= exponent - 1 <= 10
+    return f"2^{exponent - 1}" if is_power else ""

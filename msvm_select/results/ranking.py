@@ -16,7 +16,6 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from msvm_select.columns import (
-    CELL,
     COLUMNS,
     COUNTS,
     EXTRA,
@@ -222,10 +221,10 @@ def tie(row: Row) -> tuple[Any, ...]:
 
 def simplicity(row: Row) -> tuple[Any, ...]:
     """Less is simpler: the smaller C, then the smoother kernel."""
-    return row.C, roughness(row)
+    return row.C, _roughness(row)
 
 
-def roughness(row: Row) -> tuple[float, ...]:
+def _roughness(row: Row) -> tuple[float, ...]:
     """The kernel's own order, smooth first; one that is not known here comes last."""
     if row.kernel not in KERNELS:
         return (math.inf,)
@@ -246,8 +245,3 @@ def kendall(first: Sequence[float], second: Sequence[float]) -> float | None:
         return None
     tau = float(kendalltau(first, second).statistic)
     return tau if math.isfinite(tau) else None
-
-
-def same_cell(one: Row, other: Row) -> bool:
-    """Whether two rows are of one cell of the grid."""
-    return all(one.value(name) == other.value(name) for name in CELL)

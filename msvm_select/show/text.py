@@ -1,4 +1,4 @@
-"""Heat maps in characters, for a terminal."""
+"""Charts in characters, for a terminal: heat maps and confusion matrices."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ from collections.abc import Iterator
 from textwrap import wrap
 
 from msvm_select.columns import STATES
+from msvm_select.show.charts.confusion import Confusion
 from msvm_select.show.charts.heat import HeatCell, HeatMap, HeatPanel
+from msvm_select.show.sheet import aligned
 
 SHADES = " ░▒▓█"
 ASCII_SHADES = " .:oO"
@@ -97,3 +99,13 @@ def _legend(chart: HeatMap, shades: str) -> Iterator[str]:
     for state in chart.states:
         if state in MARKS:
             yield f"{MARKS[state]} {STATES[state]}"
+
+
+def confusion_text(chart: Confusion) -> str:
+    """True classes down, predictions across; zeros off the diagonal as dots."""
+    rows = [
+        [name, *(str(n) if n or k == l else "." for l, n in enumerate(counts))]
+        for k, (name, counts) in enumerate(chart.lines)
+    ]
+    headings = ["class \\ predicted", *chart.predicted]
+    return aligned([headings, *rows], [True] + [False] * len(chart.predicted))

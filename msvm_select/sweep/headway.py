@@ -13,7 +13,7 @@ import numpy as np
 
 from msvm_select.columns import Row
 from msvm_select.records import Floats
-from msvm_select.results import Results, rank, ranking_column
+from msvm_select.results.ranking import Results, rank, ranking_column
 from msvm_select.train.events import (
     CellDone,
     CellProgress,

@@ -26,8 +26,7 @@ from msvm_select.errors import SettingsError
 from msvm_select.handover import interleave
 from msvm_select.kernels.base import Kernel
 from msvm_select.records import Dataset
-from msvm_select.results.choosing import chosen
-from msvm_select.results.edges import Edge, edges
+from msvm_select.results.choosing import Edge, chosen, edges
 from msvm_select.results.identity import data_summary, versions
 from msvm_select.results.ranking import Results, rank
 from msvm_select.settings import Settings, settings_from

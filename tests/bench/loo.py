@@ -11,7 +11,7 @@ from msvm_select import load_csv, run_sweep
 from msvm_select.kernels.rbf import Rbf
 from msvm_select.left_out import BY_TRAINING, NOT_A_SV, PREDICTED, REPAIRED, RETRAINED
 from msvm_select.records import Dataset
-from msvm_select.results import Results
+from msvm_select.results.ranking import Results
 from msvm_select.solvers.exact.solver import Exact
 from tests.bench.grid import CS, DATA, GAMMAS, least, load
 from tests.bench.train import chain

@@ -21,7 +21,7 @@ from msvm_select.kernels.polynomial import Polynomial
 from msvm_select.kernels.rbf import Rbf
 from msvm_select.machines.quadratic import Quadratic
 from msvm_select.records import Dataset, Dual, Scaling
-from msvm_select.results import rank
+from msvm_select.results.ranking import rank
 from msvm_select.solvers.qp import Qp
 from tests.conftest import Problem
 from tests.criteria.test_criteria import Cell, at, cell_of

@@ -13,7 +13,7 @@ from msvm_select.cli import cli
 from msvm_select.errors import DataError, SettingsError
 from msvm_select.files import write_whole
 from msvm_select.model.fitting import cell_of
-from msvm_select.results import Results
+from msvm_select.results.ranking import Results
 from tests.conftest import render
 
 DATA = Path(__file__).parents[2] / "data"

@@ -14,8 +14,8 @@ from click.testing import CliRunner, Result
 
 from msvm_select.cli import cli
 from msvm_select.columns import Row
-from msvm_select.results import Results, rank
 from msvm_select.results.compare import Against, rise
+from msvm_select.results.ranking import Results, rank
 from tests.conftest import render
 
 

@@ -16,10 +16,9 @@ from msvm_select.cli import cli
 from msvm_select.columns import Row
 from msvm_select.errors import DataError, SettingsError
 from msvm_select.names import RULES
-from msvm_select.results import Results, rank
-from msvm_select.results.choosing import chosen, standard_error
-from msvm_select.results.edges import edge_notes
+from msvm_select.results.choosing import chosen, edge_notes, standard_error
 from msvm_select.results.notes import baseline_warning
+from msvm_select.results.ranking import Results, rank
 from msvm_select.results.reread import read_results
 from msvm_select.settings import settings_from
 from msvm_select.show.answers.sweep import sheet, summary

@@ -12,9 +12,9 @@ from msvm_select.cli import EXIT_CODES, cli
 from msvm_select.cli.gates import gated_exit_code
 from msvm_select.columns import Row
 from msvm_select.errors import SettingsError
-from msvm_select.results import Results, rank
 from msvm_select.results.choosing import chosen
 from msvm_select.results.notes import broken
+from msvm_select.results.ranking import Results, rank
 from msvm_select.settings.settings import check_applicable
 from tests.conftest import render
 

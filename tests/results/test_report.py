@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from msvm_select.columns import COLUMNS, Row
 from msvm_select.errors import DataError, SettingsError
 from msvm_select.files import write_whole
-from msvm_select.results import Results, rank
-from msvm_select.results.edges import edge_notes, extended
+from msvm_select.results.choosing import edge_notes, extended
+from msvm_select.results.ranking import Results, rank
 from msvm_select.results.reread import read_results
 from msvm_select.settings.grids import parse_grid
 from msvm_select.show.answers.sweep import summary

@@ -11,7 +11,7 @@ from msvm_select import run_sweep
 from msvm_select.columns import Row
 from msvm_select.model.examined import judged
 from msvm_select.records import Dataset
-from msvm_select.results import Results, rank
+from msvm_select.results.ranking import Results, rank
 from msvm_select.settings import settings_from
 from msvm_select.show.charts.confusion import confusion_of
 from msvm_select.show.page.command import command_line

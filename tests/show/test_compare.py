@@ -16,8 +16,8 @@ from msvm_select.cli import cli
 from msvm_select.cli.compare import with_the_truth
 from msvm_select.columns import Row
 from msvm_select.names import CRITERIA
-from msvm_select.results import Results, rank
 from msvm_select.results.compare import CHOICE, Comparison
+from msvm_select.results.ranking import Results, rank
 from msvm_select.settings import settings_from
 from msvm_select.show.answers.compare import sheet
 from msvm_select.sweep.loop import gather, iterate

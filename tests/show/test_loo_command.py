@@ -21,7 +21,7 @@ from msvm_select.left_out import ROADS
 from msvm_select.model.examined import LeftOutReport, leave_one_out
 from msvm_select.names import FORMATS, SOLVERS
 from msvm_select.settings import settings_from
-from msvm_select.show.answers.loo import in_words, sheet
+from msvm_select.show.answers.cell import in_words, left_out_sheet
 from msvm_select.train.along_C import train_cell
 from msvm_select.train.events import CellDone, CellProgress, CellStarted, Started
 from tests.model.test_model import Idle
@@ -94,12 +94,12 @@ def test_all_shows_every_sample() -> None:
 def test_every_format_holds_every_sample(report: LeftOutReport) -> None:
     """csv, tsv, ndjson and json have the same columns and values, unrounded."""
     document = json.loads(run(IRIS, *CELL, "--format", "json").stdout)
-    expected = [dict(row) for row in sheet(report).rows]
+    expected = [dict(row) for row in left_out_sheet(report).rows]
     assert document["rows"] == expected
     lines = run(IRIS, *CELL, "--format", "ndjson").stdout.splitlines()
     assert [json.loads(line) for line in lines] == expected
     found = run(IRIS, *CELL, "--format", "csv")
-    assert tuple(rows(found.stdout)[0]) == tuple(sheet(report).names)
+    assert tuple(rows(found.stdout)[0]) == tuple(left_out_sheet(report).names)
     margins = [float(row["margin"]) for row in rows(found.stdout)]
     assert margins == report.left_out.margin.tolist()
     assert "Leave-one-out: " in found.stderr

@@ -17,7 +17,7 @@ from msvm_select.kernels.linear import Linear
 from msvm_select.kernels.rbf import Rbf
 from msvm_select.names import SOLVERS
 from msvm_select.records import Dual
-from msvm_select.show.answers.margins import LOOKS
+from msvm_select.show.answers.cell import MARGINS
 from tests.conftest import PROBLEMS, Problem, table
 from tests.model.test_model import Idle
 
@@ -101,7 +101,7 @@ def test_every_format_holds_every_pair():
     assert found.exit_code == 0, found.stderr
     assert found.stderr == ""
     rows = list(csv.DictReader(io.StringIO(found.stdout)))
-    assert tuple(rows[0]) == tuple(look.name for look in LOOKS)
+    assert tuple(rows[0]) == tuple(look.name for look in MARGINS)
     assert len(rows) == 3
     document = json.loads(run(*cell, "--format", "json").stdout)
     assert [str(row["gamma"]) for row in document["rows"]] == [r["gamma"] for r in rows]

@@ -22,8 +22,8 @@ from msvm_select.cli import cli
 from msvm_select.columns import Row
 from msvm_select.model.examined import judged
 from msvm_select.names import SOLVERS
-from msvm_select.results import Results, rank
 from msvm_select.results.choosing import Choice
+from msvm_select.results.ranking import Results, rank
 from msvm_select.settings import settings_from
 from msvm_select.settings.grids import parse_grid
 from msvm_select.show.charts.curves import by_setting

@@ -17,8 +17,8 @@ from click.testing import CliRunner, Result
 from msvm_select import fit, load_csv
 from msvm_select.cli import cli
 from msvm_select.columns import Row
-from msvm_select.results import Results, rank
 from msvm_select.results.choosing import chosen as choose
+from msvm_select.results.ranking import Results, rank
 from msvm_select.show.charts.curves import curves_of
 from msvm_select.show.charts.heat import heat_map_of
 from msvm_select.show.charts.scale import Grid

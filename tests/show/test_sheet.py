@@ -15,8 +15,8 @@ from click.testing import CliRunner, Result
 from msvm_select.cli import cli
 from msvm_select.columns import COLUMNS, Row
 from msvm_select.records import Plain
-from msvm_select.results import Results, rank
 from msvm_select.results.choosing import chosen
+from msvm_select.results.ranking import Results, rank
 from msvm_select.show.answers.sweep import sheet
 from msvm_select.show.sheet import Look, Sheet, aligned, json_document, shown
 from tests.conftest import DATA, render

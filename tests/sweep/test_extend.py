@@ -15,8 +15,8 @@ from click.testing import CliRunner
 from msvm_select import load_csv, run_sweep
 from msvm_select.cli import cli
 from msvm_select.columns import Row
-from msvm_select.results import Results, rank
-from msvm_select.results.edges import edges
+from msvm_select.results.choosing import edges
+from msvm_select.results.ranking import Results, rank
 from msvm_select.settings import Settings, settings_from
 from msvm_select.sweep.journal import Journal
 from msvm_select.sweep.loop import Extension, gather, iterate

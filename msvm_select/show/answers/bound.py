@@ -19,7 +19,7 @@ from msvm_select.show.answers.bound_terms import (
     radius_margin_rows,
     risk_rows,
 )
-from msvm_select.show.answers.loo import facts_of
+from msvm_select.show.answers.cell import facts_of
 from msvm_select.show.sheet import Look, Sheet, shown
 from msvm_select.solution import Solution
 

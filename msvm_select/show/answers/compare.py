@@ -1,10 +1,16 @@
-"""How well each criterion chooses -> a sheet: a row a criterion."""
+"""How well each criterion chooses, a row a criterion; what moved between two runs.
+
+Of two runs there is a row a cell, the largest change first.
+"""
 
 from __future__ import annotations
 
-from msvm_select.columns import CELL
+from typing import Any
+
+from msvm_select.columns import CELL, Row
 from msvm_select.records import Plain
-from msvm_select.results.compare import CHOICE, Comparison
+from msvm_select.results.compare import CHOICE, Against, Comparison
+from msvm_select.results.ranking import Results
 from msvm_select.show.sheet import Look, Sheet, shown
 
 SHOWN = (
@@ -12,7 +18,12 @@ SHOWN = (
     "share",
 )
 SPARE = ("applies", "cells", "share", "kind")  # where a terminal is narrow
-LEFT = ("criterion", "kind", "kernel")
+ROUNDED = ("loo_rate", "regret", "before", "after", "change")
+MOVES = (
+    *(*CELL, "loss", "moved", "rank_before", "rank", "before", "after", "change"),
+    *("status_before", "status"),
+)
+LEFT = ("criterion", "kind", "kernel", "loss", "moved", "status_before", "status")
 
 
 def sheet(comparison: Comparison) -> Sheet:
@@ -21,17 +32,22 @@ def sheet(comparison: Comparison) -> Sheet:
     several = len({row["kernel"] for row in rows} - {None}) > 1
     given = [name for name in CELL[1:] if any(row[name] for row in rows)]
     cell = ["kernel", *given] if several else given
-    told = [closing(comparison)]
+    least = comparison.least
+    best = "no cell has one" if least is None else f"the smallest is {least:.4g}"
+    share = 100.0 * comparison.training / max(comparison.total, 1e-300)
+    told = [
+        f"Exact leave-one-out over {len(results.rows)} cells: {best}; training took "
+        f"{share:.0f} % of {comparison.total:.3g} s"
+    ]
     return Sheet(
         columns=[_look(name) for name in CHOICE],
         rows=rows,
         facts={
-            "data": dict(results.data),
-            "settings": dict(results.settings),
-            "versions": dict(results.versions),
+            name: dict(getattr(results, name))
+            for name in ("data", "settings", "versions")
         },
         blocks={
-            "least_loo_rate": comparison.least,
+            "least_loo_rate": least,
             "seconds": {"training": comparison.training, "total": comparison.total},
         },
         shown=[name for name in SHOWN if name not in CELL or name in cell],
@@ -41,21 +57,9 @@ def sheet(comparison: Comparison) -> Sheet:
     )
 
 
-def closing(comparison: Comparison) -> str:
-    """One line: the best that could be had, and the time."""
-    least = comparison.least
-    cells = len(comparison.results.rows)
-    best = "no cell has one" if least is None else f"the smallest is {least:.4g}"
-    share = 100.0 * comparison.training / max(comparison.total, 1e-300)
-    return (
-        f"Exact leave-one-out over {cells} cells: {best}; training took {share:.0f} % "
-        f"of {comparison.total:.3g} s"
-    )
-
-
 def _look(name: str) -> Look:
     text = {"share": _percent, "kendall": _two_places}.get(name)
-    digits = 4 if name in ("loo_rate", "regret") else 6
+    digits = 4 if name in ROUNDED else 6
     return Look(name, left=name in LEFT, digits=digits, text=text)
 
 
@@ -65,3 +69,79 @@ def _percent(value: Plain) -> str:
 
 def _two_places(value: Plain) -> str:
     return f"{value:.2f}" if isinstance(value, float) else shown(value)
+
+
+def against_sheet(against: Against, top: int | None = None) -> Sheet:
+    """Of the cells that moved the first ``top``."""
+    rows = [pair.plain() for pair in against.moves[:top]]
+    left = len(against.moves) - len(rows)
+    more = f"{left} more moved; --top or another format shows them"
+    told = _closing(against).splitlines()
+    return Sheet(
+        columns=[_look(name) for name in MOVES],
+        rows=rows,
+        facts={
+            "by": against.after.rank_by,
+            "best": {
+                "before": _cell(against.before.best, against.column),
+                "after": _cell(against.after.best, against.column),
+                "change": against.change,
+            },
+            "cells": _counts(against),
+            "kendall": against.kendall,
+        },
+        shown=_shown(rows),
+        below=["", *([more] if left else []), *told],
+        told=told,
+        notes=[f"Warning: {note}" for note in against.notes],
+    )
+
+
+def _closing(against: Against) -> str:
+    """What became of the best cell, and how many cells moved."""
+    cells, tau, change = _counts(against), against.kendall, against.change
+    word = "as good as before"
+    if change is None:
+        word = "not comparable: one of them has none"
+    elif change:
+        word = f"{abs(change):.4g} {'worse' if change > 0.0 else 'better'}"
+    correlation = "-" if tau is None else f"{tau:.2f}"
+    start = f"Best by {against.after.rank_by}: "
+    return (
+        f"{start}{_told(against.before, against.column)} before\n"
+        f"{' ' * len(start)}{_told(against.after, against.column)} now: {word}\n"
+        f"Of {cells['both']} cells in both {cells['moved']} moved; "
+        f"{cells['only_before']} only before, {cells['only_now']} only now; "
+        f"Kendall's tau {correlation}"
+    )
+
+
+def _shown(rows: list[dict[str, Plain]]) -> list[str]:
+    """The columns in which there is something; the status where one is in trouble."""
+    if not rows:
+        return list(MOVES)
+    names = [name for name in MOVES if any(row[name] is not None for row in rows)]
+    if {row["status"] for row in rows} <= {"ok", None}:
+        names = [name for name in names if not name.startswith("status")]
+    return names
+
+
+def _counts(against: Against) -> dict[str, int]:
+    alone = [pair.moved for pair in against.pairs if pair not in against.both]
+    return {
+        "both": len(against.both),
+        "moved": sum(bool(pair.moved) for pair in against.both),
+        "only_before": alone.count("only before"),
+        "only_now": alone.count("only now"),
+    }
+
+
+def _cell(row: Row | None, column: str) -> dict[str, Any] | None:
+    if row is None:
+        return None
+    return {name: row.value(name) for name in (*CELL, column)}
+
+
+def _told(results: Results, column: str) -> str:
+    best = results.best
+    return f"{best.cell} ({best.value(column):.4g})" if best else "none"

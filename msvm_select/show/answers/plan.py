@@ -36,21 +36,14 @@ def _facts(plan: Plan) -> dict[str, Any]:
         "n_samples": plan.data.m,
         "n_features": int(plan.data.X.shape[1]),
         "n_classes": plan.data.Q,
-        "kernels": [
-            {"kernel": kernel.name, **kernel.parameters} for kernel in plan.kernels
-        ],
+        "kernels": [{"kernel": k.name, **k.parameters} for k in plan.kernels],
         "C": list(settings.C),
         "cells": plan.cells,
         "criteria": list(settings.criteria),
-        "rank_by": settings.rank_by,
-        "solver": settings.solver,
-        "loss": settings.loss,
-        "jobs": settings.jobs,
+        **{n: getattr(settings, n) for n in ("rank_by", "solver", "loss", "jobs")},
         "gram_bytes": plan.gram_bytes,
         "peak_bytes": plan.peak_bytes,
-        "too_rough": [
-            {"kernel": kernel.name, **kernel.parameters} for kernel in plan.too_rough
-        ],
+        "too_rough": [{"kernel": k.name, **k.parameters} for k in plan.too_rough],
         "seconds": plan.time and [plan.time.low, plan.time.high],
     }
 

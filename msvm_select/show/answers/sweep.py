@@ -7,7 +7,6 @@ from typing import Any
 
 from msvm_select.columns import CELL, Row, column_of
 from msvm_select.records import Plain
-from msvm_select.results.choosing import choice_document
 from msvm_select.results.notes import baseline, baseline_warning, risk_notes
 from msvm_select.results.ranking import Results
 from msvm_select.show.sheet import WIDTH, Look, Sheet, shown
@@ -18,25 +17,31 @@ def sheet(results: Results, top: int | None = None) -> Sheet:
     head = results.head(top)
     chosen = results.chosen
     ranks = [row.rank for row in head.rows]
-    where, others = _columns(head)
-    kernels = {row.kernel for row in head.rows}
+    found = ("rank", *CELL, results.column)
+    where = [name for name in head.first_look if name in found]
+    others = [name for name in head.first_look if name not in found]
+    known = baseline(results)
     return Sheet(
         columns=[look(name) for name in results.columns],
         rows=[{n: row.value(n) for n in results.columns} for row in head.rows],
         facts={
-            "data": dict(results.data),
-            "settings": dict(results.settings),
-            "versions": dict(results.versions),
+            name: dict(getattr(results, name))
+            for name in ("data", "settings", "versions")
         },
         blocks=_blocks(results),
         shown=[*where, *others],
         spare=others,
-        implied=["kernel"] if len(kernels) == 1 else [],
+        implied=["kernel"] if len({row.kernel for row in head.rows}) == 1 else [],
         width=WIDTH,
         marked=ranks.index(chosen.rank) if chosen and chosen.rank in ranks else None,
-        below=["", *_legend(head), *_baseline(results), *_troubles(head)],
+        below=[
+            "",
+            *_legend(head),
+            *([f"{known.text}."] if known else []),
+            *_troubles(head),
+        ],
         told=summary(results).splitlines(),
-        notes=[*_notes(results)],
+        notes=_notes(results),
     )
 
 
@@ -65,13 +70,6 @@ def summary(results: Results) -> str:
     return f"{line}\nChosen by {choice.rule}: {found}, {_reason(results)}"
 
 
-def _columns(results: Results) -> tuple[list[str], list[str]]:
-    """Those that tell which cell it is and its score; the others by importance."""
-    where = ("rank", *CELL, results.column)
-    first = [name for name in results.first_look if name in where]
-    return first, [name for name in results.first_look if name not in where]
-
-
 def _scored(results: Results, row: Row) -> str:
     column = results.column
     return f"{row.cell} ({column} = {look(column)(row.value(column))})"
@@ -95,10 +93,18 @@ def _reason(results: Results) -> str:
 
 
 def _blocks(results: Results) -> dict[str, Any]:
-    """What a JSON document has after the rows, as far as it is there."""
+    """What a JSON document has after the rows; the chosen row may not be among them."""
     found: dict[str, Any] = {"gram": list(results.gram)} if results.gram else {}
-    if results.choice is not None:
-        found["chosen"] = choice_document(results)
+    if (choice := results.choice) is not None:
+        names = ("rank", *CELL, results.column)
+        found["chosen"] = {
+            "select": choice.rule,
+            "by": results.rank_by,
+            **{name: choice.row.value(name) for name in names},
+            "tied": choice.tied,
+            "eligible": choice.eligible,
+            "limit": choice.limit,
+        }
     return found
 
 
@@ -116,12 +122,6 @@ def _legend(results: Results) -> list[str]:
         f"{kernels}){'' if there else f', not shown: {choice.row.cell}'}",
         f"  {_reason(results)}",
     ]
-
-
-def _baseline(results: Results) -> list[str]:
-    """How good it is to ignore the features."""
-    known = baseline(results)
-    return [f"{known.text}."] if known else []
 
 
 def _troubles(results: Results) -> list[str]:

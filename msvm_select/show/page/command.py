@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-import math
 import shlex
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from msvm_select.results.choosing import power_of_two
 from msvm_select.settings import PARAMETERS, Settings
 from msvm_select.settings.grids import parse_grid
 
@@ -55,11 +55,8 @@ def _numbers_text(values: tuple[float, ...]) -> str:
 
 
 def typed(value: float) -> str:
-    """A number that is read back as it is; powers of two beyond 1/8 .. 1024 as such."""
-    mantissa, exponent = math.frexp(value)
-    if mantissa == 0.5 and not -3 <= exponent - 1 <= 10:
-        return f"2^{exponent - 1}"
-    return repr(value).removesuffix(".0")
+    """A number that is read back as it is."""
+    return power_of_two(value) or repr(value).removesuffix(".0")
 
 
 def _said(settings: Settings) -> dict[str, Any]:

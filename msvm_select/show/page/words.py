@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import math
 import re
 
 from msvm_select.columns import CELL, Row, column_of
 from msvm_select.phrases import counted
-from msvm_select.results.edges import edge_notes
+from msvm_select.results.choosing import binomial_error, edge_notes
 from msvm_select.results.notes import baseline, baseline_warning, risk_notes
 from msvm_select.results.ranking import Results
 from msvm_select.show.charts.confusion import Confusion
@@ -69,12 +68,6 @@ def answer(results: Results, chosen: Row | None, confusion: Confusion | None) ->
     left_out = _left_out(chosen, confusion)
     sentence = joined([f"{tried}, ", cell, standing, left_out, constant])
     return el("p", sentence, class_="answer")
-
-
-def standard_error(errors: int, m: int) -> float:
-    """sqrt(p (1 - p) / m) of a share p = errors / m."""
-    p = errors / m
-    return math.sqrt(p * (1.0 - p) / m)
 
 
 def caveat(results: Results) -> str:
@@ -167,7 +160,7 @@ def _left_out(row: Row, confusion: Confusion | None) -> str:
         return "Its leave-one-out error rate was not computed."
     m = row.n_samples
     spread = f"{percent(errors / m)} \N{PLUS-MINUS SIGN} "
-    spread += percent(standard_error(errors, m))
+    spread += percent(binomial_error(errors / m, m))
     verb = "is" if errors == 1 else "are"
     return (
         f"Each left out of the training in turn, {errors} of {m} samples {verb} "

@@ -1,0 +1,223 @@
+"""One trained cell -> its samples judged without themselves; its pairwise margins.
+
+``predicted`` and ``margin`` of a sample are those of the machine trained without it.
+The prediction is ``?`` at an exact tie, and for the only sample of its class: the
+machine without it does not know that class.
+
+Of the margins there is a row a pair of classes. Samples are named by id, else by their
+line of the file, else by number; several are separated by ``;``.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msvm_select.left_out import AMBIGUOUS, REPAIRED, ROADS
+from msvm_select.model.examined import Examined, LeftOutReport, MarginsReport
+from msvm_select.phrases import counted
+from msvm_select.records import Dataset, Ints, Plain, finite
+from msvm_select.results.identity import data_summary, versions
+from msvm_select.show.charts.confusion import UNDECIDED, confusion_of
+from msvm_select.show.sheet import Look, Sheet, shown
+from msvm_select.show.text import confusion_text
+from msvm_select.solution import Solution
+
+FEW = 4  # samples named in a table
+
+
+def left_out_sheet(report: LeftOutReport, every: bool = False) -> Sheet:
+    """A row a sample; a table has ``every`` one, or those wrong or in doubt."""
+    data, left = report.data, report.left_out
+    rows = _samples(report)
+    confusion = confusion_of(data.classes, left)
+    listed = [r for r in rows if every or r["wrong"] or r["ambiguous"]]
+    hidden = f"{len(rows) - len(listed)} samples that are right are not shown; "
+    where = "id" if data.ids is not None else "line"
+    if data.ids is None and data.lines is None:
+        where = "sample"
+    conclusion = (
+        f"Leave-one-out: {left.errors} of {data.m} wrong "
+        f"({100.0 * left.errors / data.m:.2f} %), {left.ambiguous} ambiguous (margin "
+        f"within {AMBIGUOUS:g} of 0)"
+    )
+    counts = {road: left.count(i) for i, road in enumerate(ROADS)}
+    names = ("class", "predicted", "road")
+    return Sheet(
+        columns=[
+            Look("sample"),
+            Look("line"),
+            Look("id", heading=data.id_column or "id", left=True),
+            *(Look(n, left=n in names) for n in (*names[:2], "margin", "road")),
+            *(Look(name) for name in ("steps", "wrong", "ambiguous")),
+        ],
+        rows=rows,
+        facts=facts_of(report),
+        blocks={
+            "confusion": {
+                "classes": list(data.classes),
+                "matrix": confusion.counts[:, :-1].tolist(),
+                "undecided": confusion.counts[:, -1].tolist(),
+            },
+            "summary": {
+                **report.point,
+                "n_samples": data.m,
+                "loo_errors": left.errors,
+                "loo_rate": left.errors / data.m,
+                "loo_ambiguous": left.ambiguous,
+                "roads": counts,
+                "steps": int(left.exchanges.sum()),
+                **_certificate(report),
+            },
+        },
+        shown=[where, "class", "predicted", "margin", "road", "wrong"],
+        listed=listed,
+        below=[
+            *([] if every else ["", f"{hidden}--all shows them."]),
+            *("", confusion_text(confusion), "", conclusion),
+            _training_line(report.solution),
+            _certificate_line(report.solution),
+            *report.warnings,
+        ],
+        told=[conclusion, *report.warnings],
+        details=[f"Roads: {', '.join(f'{n} {r}' for r, n in counts.items() if n)}"],
+    )
+
+
+def margins_sheet(report: MarginsReport) -> Sheet:
+    """A row a pair of classes, in order."""
+    full, data = report.solution, report.data
+    by = "sample number" if data.lines is None else "line"
+    if data.ids is not None:
+        by = data.id_column or "id"
+    return Sheet(
+        columns=MARGINS,
+        rows=[
+            {
+                "class_k": data.classes[pair.k],
+                "class_l": data.classes[pair.l],
+                "gamma": pair.gamma,
+                "delta": pair.delta,
+                "distance": pair.distance,
+                "margin_k": pair.margin_k,
+                "margin_l": pair.margin_l,
+                "closest_k": _named(data, pair.closest_k),
+                "closest_l": _named(data, pair.closest_l),
+            }
+            for pair in report.pairs
+        ],
+        facts=facts_of(report),
+        blocks={
+            "summary": {
+                **report.point,
+                "n_samples": full.dual.m,
+                "smallest_gamma": min(pair.gamma for pair in report.pairs),
+                **_certificate(report),
+            }
+        },
+        shown=[look.name for look in MARGINS if not look.name.startswith("margin")],
+        below=[
+            "",
+            "gamma_kl = (1 + delta_kl) / ||w_k - w_l||; below 0 where a sample lies "
+            "beyond",
+            f"The closest samples are named by {by}.",
+            f"{_training_line(full)}, {full.n_bounded} at C",
+            _certificate_line(full),
+            *report.warnings,
+        ],
+        told=report.warnings,
+        notes=[]
+        if full.converged
+        else [f"Warning: the training did not converge: {full.reason}."],
+    )
+
+
+def facts_of(cell: Examined) -> dict[str, Any]:
+    """What the JSON document of one trained cell begins with."""
+    return {
+        "data": data_summary(cell.data),
+        "settings": dict(cell.deciding),
+        "versions": versions(),
+    }
+
+
+def in_words(road: int, steps: int) -> str:
+    """How a sample was judged."""
+    return f"repaired in {counted(steps, 'step')}" if road == REPAIRED else ROADS[road]
+
+
+def _samples(report: LeftOutReport) -> list[dict[str, Plain]]:
+    """One row a sample, in the order of the data."""
+    data, left = report.data, report.left_out
+    names = (*data.classes, UNDECIDED)
+    return [
+        {
+            "sample": i + 1,
+            "line": None if data.lines is None else int(data.lines[i]),
+            "id": None if data.ids is None else data.ids[i],
+            "class": data.classes[data.y[i]],
+            "predicted": names[left.predicted[i]],
+            "margin": finite(float(left.margin[i])),
+            "road": in_words(int(left.road[i]), int(left.exchanges[i])),
+            "steps": int(left.exchanges[i]),
+            "wrong": bool(left.wrong[i]),
+            "ambiguous": bool(left.in_doubt[i]),
+        }
+        for i in range(data.m)
+    ]
+
+
+def _certificate(cell: Examined) -> dict[str, Any]:
+    """What the summary of one trained cell ends with."""
+    names = ("train_errors", "n_sv", "dual_objective", "gap", "kkt_violation")
+    told = {name: getattr(cell.solution, name) for name in (*names, "b_unique")}
+    return {**told, "warning": cell.warning}
+
+
+def _training_line(solution: Solution) -> str:
+    """How many samples are wrong in training, and how many are support vectors."""
+    wrong, m = solution.train_errors, solution.dual.m
+    return (
+        f"Training: {wrong} of {m} wrong ({100.0 * wrong / m:.2f} %), {solution.n_sv} "
+        "support vectors"
+    )
+
+
+def _certificate_line(solution: Solution) -> str:
+    """How near to the optimum it is, and whether its biases are the only ones."""
+    unique = "unique" if solution.b_unique else "not unique (their centre is taken)"
+    return (
+        f"Certificate: relative gap {solution.gap:.2g}, KKT violation "
+        f"{solution.kkt_violation:.2g}; biases {unique}"
+    )
+
+
+def _number(value: Plain) -> str:
+    """What is zero but for rounding is zero."""
+    tiny = isinstance(value, float) and abs(value) < 5e-9
+    return shown(0.0 if tiny else value, 6)
+
+
+def _closest(value: Plain) -> str:
+    names = str(value).split(";")
+    more = f" and {len(names) - FEW} more" if len(names) > FEW else ""
+    return ", ".join(names[:FEW]) + more
+
+
+def _named(data: Dataset, samples: Ints) -> str:
+    if data.ids is not None:
+        return ";".join(data.ids[i] for i in samples)
+    numbers = samples + 1 if data.lines is None else data.lines[samples]
+    return ";".join(map(str, numbers.tolist()))
+
+
+MARGINS = (
+    Look("class_k", "k", left=True),
+    Look("class_l", "l", left=True),
+    Look("gamma", "gamma_kl", text=_number),
+    Look("delta", "delta_kl", text=_number),
+    Look("distance", "||w_k - w_l||", text=_number),
+    Look("margin_k", text=_number),
+    Look("margin_l", text=_number),
+    Look("closest_k", "closest of k", left=True, text=_closest),
+    Look("closest_l", "closest of l", left=True, text=_closest),
+)

@@ -34,7 +34,7 @@ DOORS = {
     "rich": ("cli/", "show/"),
     "pandas": ("data/", "results/"),
     # the ball takes thousands of steps of some microseconds, as the solvers do
-    "numba": ("solvers/", "geometry/pair_steps.py"),
+    "numba": ("solvers/", "geometry/ball.py"),
     "osqp": ("solvers/osqp.py",),
     "qpsolvers": ("solvers/qp.py", "criteria/"),
     "sklearn": ("estimator.py",),

@@ -7,13 +7,16 @@ bound on R^2 by this value and an upper one by max_i ||Phi(x_i) - c||^2: their d
 is the certificate.
 
 Two roads in turn.  *Steps along pairs* (``pair_steps``) find which points lie on the
-sphere.  A *block exchange* then puts them there at once: it solves
+sphere; thousands of them take a few loops over the points each, so they are compiled.
+A *block exchange* then puts those points there at once: it solves
 
     K_SS beta_S = 1/2 diag(K)_S + nu 1,   sum beta_S = 1,
 
 drops the points with beta < 0, adds those outside the ball, and solves again.  Where
 K is nearly the identity all points are in S and one factor is nearly all the work;
-where K is nearly singular S is small.
+where K is nearly singular S is small.  K + t 11' has the same solutions for any t (nu
+takes the rest); with t = max K_ii the vector 1, on which all hangs, is well within its
+range, whatever K is.
 """
 
 from __future__ import annotations
@@ -21,10 +24,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numba import njit
 
-from msvm_select.geometry.pair_steps import pair_steps
-from msvm_select.geometry.sphere import Factor, on_sphere
-from msvm_select.records import Floats, Gram, Ints
+from msvm_select import lapack
+from msvm_select.records import Floats, Gram, Ints, Mask
 
 TARGET = 1e-10  # of the relative gap
 PROMISED = 1e-8  # what is promised of it
@@ -32,6 +35,9 @@ KERNEL_ROUNDING = 1e-14  # of max K_ii: differences below are those of K itself
 FIRST_WALK = 3e-3  # relative gap at which the first pair steps stop
 MOST_WALKS = 30
 BLOCKS = 8
+SPHERE_RIDGE = 1e-12  # of max K_ii
+REFACTOR = 6  # drop up to this part of the points without a new factor
+TINY = 1e-300
 
 
 @dataclass(frozen=True, eq=False)
@@ -187,7 +193,7 @@ class _State:
 
     def __init__(self, K: Floats, diagonal: Floats, beta: Floats) -> None:
         self.K, self.diagonal = K, diagonal
-        self.floor = KERNEL_ROUNDING * float(np.abs(diagonal).max())
+        self.floor = _rounding(diagonal)
         self.take(beta)
 
     def take(self, beta: Floats) -> None:
@@ -243,3 +249,128 @@ class _State:
                 return
         if self.beta is not best[0]:
             self.take(best[0])
+
+
+def on_sphere(
+    K: Floats, diagonal: Floats, near: Floats, S: Mask, factor: Factor | None
+) -> tuple[Floats | None, Factor | None]:
+    """beta that puts the points S on one sphere, those with beta < 0 dropped.
+
+    None where there is none; with the last factor, which may serve again.
+    """
+    while S.any():
+        if factor is None or not factor.serves(S):
+            factor = Factor(K, diagonal, near, S)
+        beta = factor.solved(S) if factor.usable else None
+        if beta is None:
+            break
+        negative = beta < 0.0
+        if not negative.any():
+            return beta / beta.sum(), factor
+        S = S & ~negative
+    return None, factor
+
+
+class Factor:
+    """K_SS factored for some S; it serves a few points fewer too.
+
+    beta_J = 0 for those that are missing costs the columns J of the inverse.  A ridge
+    keeps the factor of a singular K; since it pulls towards the beta where we stand,
+    and not to 0, it does not move the answer.
+    """
+
+    def __init__(self, K: Floats, diagonal: Floats, near: Floats, S: Mask) -> None:
+        """``near`` (m,) is the beta where we stand."""
+        self.rows = rows = np.flatnonzero(S)
+        n = rows.size
+        A = K.copy() if n == S.size else K[np.ix_(rows, rows)]
+        scale = float(np.abs(diagonal).max())
+        ridge = SPHERE_RIDGE * scale
+        A += scale
+        A[np.diag_indices(n)] += ridge
+        self.factor, info = lapack.dpotrf(A.T, lower=1, overwrite_a=1, clean=0)
+        self.usable = info == 0
+        right = np.ones((n, 2), order="F")
+        right[:, 1] = 0.5 * diagonal[rows] + ridge * near[rows]
+        self.whole = self._solve(right)
+        self.made = np.empty(0, np.int64)
+        self.columns = np.empty((n, 0), order="F")
+
+    def serves(self, S: Mask) -> bool:
+        """Whether all of S is factored, and little more."""
+        size = int(S.sum())
+        spare = self.rows.size - size
+        return bool(S[self.rows].sum() == size and REFACTOR * spare <= size)
+
+    def solved(self, S: Mask) -> Floats | None:
+        """beta (m,) with sum 1 and 0 outside of S; None where there is none."""
+        J = np.flatnonzero(~S[self.rows])
+        UV = self.whole
+        if J.size:
+            X = self._columns_of(J)
+            UV = UV - X @ np.linalg.solve(X[J], UV[J])
+            UV[J] = 0.0
+        one, half = UV.sum(axis=0)
+        if not one > 0.0:
+            return None
+        beta = np.zeros(S.size)
+        beta[self.rows] = UV[:, 1] + UV[:, 0] * ((1.0 - half) / one)
+        return beta
+
+    def _columns_of(self, J: Ints) -> Floats:
+        """The columns J of the inverse, made once."""
+        more = np.setdiff1d(J, self.made)
+        if more.size:
+            unit = np.zeros((self.rows.size, more.size), order="F")
+            unit[more, np.arange(more.size)] = 1.0
+            self.made = np.concatenate([self.made, more])
+            self.columns = np.hstack([self.columns, self._solve(unit)])
+        order = np.argsort(self.made)
+        at = order[np.searchsorted(self.made, J, sorter=order)]
+        return np.asarray(self.columns[:, at])
+
+    def _solve(self, right: Floats) -> Floats:
+        solution, _ = lapack.dpotrs(self.factor, right, lower=1)
+        return np.asarray(solution)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def pair_steps(
+    K: Floats, diagonal: Floats, beta: Floats, q: Floats, least: float, most: int
+) -> int:
+    """Move weight beta between two points at a time, in place; -> the steps made.
+
+    q = K beta is kept up to date.  The farthest point i takes weight from the support
+    point j that gains most: with d = ||Phi(x_i) - c||^2 - ||Phi(x_j) - c||^2 and
+    eta = ||Phi(x_i) - Phi(x_j)||^2, t = min(beta_j, d / (2 eta)) gains t (d - t eta).
+    Ends when no support point is nearer than the farthest point by more than ``least``.
+    """
+    m = beta.size
+    for step in range(most):
+        i, far, near = 0, -np.inf, np.inf
+        for k in range(m):
+            d = diagonal[k] - 2.0 * q[k]
+            if d > far:
+                i, far = k, d
+            if beta[k] > 0.0 and d < near:
+                near = d
+        if far - near <= least:
+            return step
+        Ki = K[i]
+        j, most_gain, t = -1, 0.0, 0.0
+        for k in range(m):
+            d = far - diagonal[k] + 2.0 * q[k]
+            if beta[k] > 0.0 and d > 0.0:
+                eta = max(diagonal[i] + diagonal[k] - 2.0 * Ki[k], TINY)
+                move = min(beta[k], d / (2.0 * eta))
+                gain = move * (d - move * eta)
+                if gain > most_gain:
+                    j, most_gain, t = k, gain, move
+        if j < 0:
+            return step
+        beta[i] += t
+        beta[j] = 0.0 if t >= beta[j] else beta[j] - t
+        Kj = K[j]
+        for k in range(m):
+            q[k] += t * (Ki[k] - Kj[k])
+    return most

@@ -9,6 +9,7 @@ the hyperplane between them; negative where one of them lies beyond it.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -50,28 +51,15 @@ def pair_margins(solution: Solution) -> tuple[PairMargin, ...]:
         for l in present[a + 1 :]:
             margin_k, closest_k = _closest(h[:, k] - h[:, l], y == k)
             margin_l, closest_l = _closest(h[:, l] - h[:, k], y == l)
-            least = min(margin_k, margin_l)
-            pairs.append(
-                PairMargin(
-                    int(k),
-                    int(l),
-                    _ratio(least, float(distances[k, l])),
-                    least - 1.0,
-                    float(distances[k, l]),
-                    margin_k,
-                    margin_l,
-                    closest_k,
-                    closest_l,
-                )  # fmt: skip
-            )
+            least, distance = min(margin_k, margin_l), float(distances[k, l])
+            alike = math.inf if least > 0.0 else math.nan
+            gamma = least / distance if distance > 0.0 else alike
+            pair = PairMargin(
+                int(k), int(l), gamma, least - 1.0, distance,
+                margin_k, margin_l, closest_k, closest_l,
+            )  # fmt: skip
+            pairs.append(pair)
     return tuple(pairs)
-
-
-def _ratio(least: float, distance: float) -> float:
-    """gamma_kl; see PairMargin where w_k = w_l."""
-    if distance > 0.0:
-        return least / distance
-    return float("inf") if least > 0.0 else float("nan")
 
 
 def _closest(difference: Floats, members: Ints) -> tuple[float, Ints]:

@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from msvm_select.errors import KernelError
-from msvm_select.geometry.pair_steps import pair_steps
+from msvm_select.geometry.ball import pair_steps
 from msvm_select.handover import Handover, NothingYetError
 from msvm_select.kernels.base import Kernel
 from msvm_select.kernels.mercer import MANY

@@ -108,11 +108,11 @@ CRITERIA: Registry[Criterion] = Registry(
         "leave-one-out error rate (default)",
     ),
     train_errors=(
-        "criteria.train_errors:TrainErrors",
+        "criteria.leave_one_out:TrainErrors",
         "training samples that the machine gets wrong",
     ),
     sv_rate=(
-        "criteria.support_count:SupportCount",
+        "criteria.leave_one_out:SupportCount",
         "share of support vectors, bounds the leave-one-out rate",
     ),
     radius_margin=(
@@ -128,7 +128,7 @@ CRITERIA: Registry[Criterion] = Registry(
         "leave-one-out as predicted by the active set, unchecked",
     ),
     radius_margin_l1=(
-        "criteria.radius_margin_l1:RadiusMarginL1",
+        "criteria.radius_margin:RadiusMarginL1",
         "softened radius-margin of Chung et al., loss l1 only",
     ),
     guaranteed_risk=(
@@ -136,16 +136,16 @@ CRITERIA: Registry[Criterion] = Registry(
         "margin risk + covering numbers, least over the margin",
     ),
     compression=(
-        "criteria.compression:Compression",
+        "criteria.risk_bounds:Compression",
         "bounds the risk by the number of support vectors",
     ),
-    vc=("criteria.vc:VcDimension", "VC dimension by radius and margin"),
+    vc=("criteria.risk_bounds:VcDimension", "VC dimension by radius and margin"),
     cv=(
         "criteria.cross_validation:CrossValidation",
         "cv:K, the error of K-fold cross-validation",
     ),
     holdout=(
-        "criteria.holdout:Holdout",
+        "criteria.cross_validation:Holdout",
         "holdout:SHARE, the error on a share held out",
     ),
 )

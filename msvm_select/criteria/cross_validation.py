@@ -1,40 +1,68 @@
-"""K-fold cross-validation."""
+"""Training on a part of the samples and testing on the rest: cv:K and holdout:SHARE.
+
+The splits are stratified and shuffled, the same for the same seed: rows that are
+grouped by their source make unshuffled folds lie. The scaler is fitted within each
+training part. What does not depend on C (the scaling, the kernel matrices of a part) is
+made once for a kernel setting, and the machine of one C starts that of the next.
+"""
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
 
 from msvm_select.criteria.base import Cell, Criterion, Score
-from msvm_select.criteria.splits import complaints, folds, train_parts
 from msvm_select.errors import SettingsError
+from msvm_select.records import TIE, Floats, Gram, Ints, Scaling
+from msvm_select.solution import Solution, onward
 
+Split = tuple[Ints, Ints]
 DEFAULT_K = 5
+DEFAULT_SHARE = 0.25
 
 
-class CrossValidation(Criterion):
-    """The share of samples that the machine trained without their fold gets wrong.
+class _Splitting(Criterion):
+    """The share of tested samples that a machine trained without them gets wrong."""
 
-    Folds are stratified and shuffled with a fixed seed: rows that are grouped by their
-    source make unshuffled folds lie. The scaler is fitted within each training part.
-    """
+    kind = "estimate"
+    machines: str  # what is trained, for the notes
 
-    name: ClassVar[str] = "cv"
-    column: ClassVar[str] = "cv_error"
-    kind: ClassVar[str] = "estimate"
-    applies: ClassVar[str] = "always; other folds give another value"
-    cost: ClassVar[str] = "K times the training"
+    @abstractmethod
+    def splits(self, y: Ints) -> Sequence[Split]:
+        """(training rows, test rows) of each machine."""
+
+    def score(self, cell: Cell, carry: Any = None) -> Score:
+        """Errors / tested; ``carry`` holds the parts with their machines."""
+        parts: Sequence[Part]
+        parts = carry or [Part.of(cell, split) for split in self.splits(cell.data.y)]
+        parts = tuple(part.trained(cell) for part in parts)
+        errors = sum(part.errors for part in parts)
+        tested = sum(part.y_test.size for part in parts)
+        notes = _complaints(parts, self.machines)
+        return Score({self.column: errors / tested}, parts, notes)
+
+
+class CrossValidation(_Splitting):
+    """K folds, each tested by the machine trained on the others."""
+
+    name = "cv"
+    column = "cv_error"
+    applies = "always; other folds give another value"
+    cost = "K times the training"
 
     def __init__(self, K: int = DEFAULT_K, seed: int = 0) -> None:
         """``K`` folds, at least 2."""
-        self.K, self.seed = K, seed
+        self.K, self.seed, self.machines = K, seed, f"folds of cv:{K}"
 
     @classmethod
     def parse(cls, argument: str | None, seed: int) -> CrossValidation:
         """``cv:K``; K = 5 when left out."""
-        if argument is None:
-            return cls(seed=seed)
         try:
-            K = int(argument)
+            K = DEFAULT_K if argument is None else int(argument)
         except ValueError:
             K = 0
         if K < 2:
@@ -44,10 +72,142 @@ class CrossValidation(Criterion):
             )
         return cls(K, seed)
 
-    def score(self, cell: Cell, carry: Any = None) -> Score:
-        """Errors over all folds / m; ``carry`` holds the folds with their machines."""
-        splits = folds(cell.data.y, self.K, self.seed) if carry is None else ()
-        parts = train_parts(cell, splits, carry)
-        errors = sum(part.errors for part in parts)
-        notes = complaints(parts, f"folds of cv:{self.K}")
-        return Score({self.column: errors / cell.data.m}, parts, notes)
+    def splits(self, y: Ints) -> Sequence[Split]:
+        """Those of ``folds``."""
+        return folds(y, self.K, self.seed)
+
+
+class Holdout(_Splitting):
+    """A share of the samples, tested by the machine trained on the others."""
+
+    name = "holdout"
+    column = "holdout_error"
+    applies = "always; another share gives another value"
+    cost = "once the training"
+
+    def __init__(self, share: float = DEFAULT_SHARE, seed: int = 0) -> None:
+        """``share`` of the samples to test with, between 0 and 1."""
+        self.share, self.seed = share, seed
+        self.machines = f"machines of holdout:{share:g}"
+
+    @classmethod
+    def parse(cls, argument: str | None, seed: int) -> Holdout:
+        """``holdout:SHARE``; 0.25 when left out."""
+        try:
+            share = DEFAULT_SHARE if argument is None else float(argument)
+        except ValueError:
+            share = 0.0
+        if not 0.0 < share < 1.0:
+            raise SettingsError(
+                f"holdout:{argument}: the share must lie between 0 and 1, as in "
+                "holdout:0.25."
+            )
+        return cls(share, seed)
+
+    def splits(self, y: Ints) -> Sequence[Split]:
+        """That of ``holdout``."""
+        return [holdout(y, self.share, self.seed)]
+
+
+def folds(y: Ints, K: int, seed: int) -> list[Split]:
+    """K pairs (training rows, test rows); each row is tested once.
+
+    The shuffled samples are dealt out class by class, each class going on where the
+    last one stopped: a class's counts in two folds differ by at most one, and so do the
+    folds' sizes. A class with fewer than K samples is missing from some test parts; one
+    with a single sample is missing from the training part when it is tested.
+    """
+    if y.size < K:
+        raise SettingsError(f"cv:{K} has more folds than there are samples ({y.size}).")
+    fold = np.empty(y.size, dtype=np.int64)
+    fold[_shuffled_by_class(y, seed)] = np.arange(y.size) % K
+    return [(np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in range(K)]
+
+
+def holdout(y: Ints, share: float, seed: int) -> Split:
+    """(training rows, test rows), about ``share`` of each class in the test part.
+
+    Every class keeps a sample to be trained with.
+    """
+    order = _shuffled_by_class(y, seed)
+    tested = np.zeros(y.size, dtype=np.bool_)
+    for rows in np.split(order, np.flatnonzero(np.diff(y[order])) + 1):
+        tested[rows[: min(round(share * rows.size), rows.size - 1)]] = True
+    if not tested.any():
+        raise SettingsError(
+            f"holdout:{share:g} leaves nothing to test: the classes are too small."
+        )
+    return np.flatnonzero(~tested), np.flatnonzero(tested)
+
+
+def _shuffled_by_class(y: Ints, seed: int) -> Ints:
+    """The rows, shuffled, class after class."""
+    order = np.random.default_rng(seed).permutation(y.size)
+    return np.asarray(order[np.argsort(y[order], kind="stable")])
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """One split, ready to be trained at every C.
+
+    ``y`` holds the training classes as 0..Q-1 of those present; ``y_test`` likewise,
+    with -1 for a class that nothing was trained of: it is always an error.
+    """
+
+    gram: Gram
+    y: Ints
+    Q: int
+    cross: Floats
+    y_test: Ints
+    machine: Solution | None = None
+
+    @classmethod
+    def of(cls, cell: Cell, split: Split) -> Part:
+        """The split's kernel matrices; the scaler is fitted on its training rows."""
+        train, test = split
+        classes, y = np.unique(cell.data.y[train], return_inverse=True)
+        position = np.full(cell.data.Q, -1)
+        position[classes] = np.arange(classes.size)
+        gram, cross = _matrices(cell, train, test)
+        codes = y.astype(np.int64)
+        return cls(gram, codes, classes.size, cross, position[cell.data.y[test]])
+
+    def trained(self, cell: Cell) -> Part:
+        """With the machine at the cell's C, started from that of the last C."""
+        if self.Q == 1:  # nothing to train: everything is of that class
+            return self
+        dual = cell.dual(self.gram, self.y, self.Q, cell.solution.dual.weight)
+        machine = onward(cell.solver, dual, self.machine, certain=cell.mercer)
+        return replace(self, machine=machine)
+
+    @property
+    def errors(self) -> int:
+        """Test samples that are wrong; a tie counts, and so does an unknown class."""
+        if self.machine is None:
+            return int((self.y_test != 0).sum())
+        h = self.cross @ self.machine.tau + self.machine.b
+        known = np.flatnonzero(self.y_test >= 0)
+        own = known, self.y_test[known]
+        others = h.copy()
+        others[own] = -np.inf
+        right = h[own] > others[known].max(axis=1) + TIE
+        return int(self.y_test.size - right.sum())
+
+
+def _complaints(parts: Sequence[Part], what: str) -> tuple[str, ...]:
+    """What to tell of machines that did not converge."""
+    failed = [p.machine for p in parts if p.machine and not p.machine.converged]
+    if not failed:
+        return ()
+    worst = max(failed, key=lambda machine: machine.gap)
+    return (f"{len(failed)} of {len(parts)} {what} not converged ({worst.reason})",)
+
+
+def _matrices(cell: Cell, train: Ints, test: Ints) -> tuple[Gram, Floats]:
+    """The Gram matrix of the training rows, and k(test row, training row)."""
+    X, kernel = cell.data.X, cell.kernel
+    if not kernel.is_vector_kernel:
+        return kernel.gram(X[np.ix_(train, train)]), X[np.ix_(test, train)]
+    scaling = Scaling.fit(X[train], cell.scaling.kind)
+    A, B = scaling.apply(X[train]), scaling.apply(X[test])
+    return kernel.gram(A), kernel.between(B, A)

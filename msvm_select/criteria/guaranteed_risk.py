@@ -6,28 +6,30 @@ With probability 1 - delta, for every gamma in (0, 1] and every machine h of a c
 
     R_gamma = share of samples with 1/2 (h_{y_i} - max_{k != y_i} h_k) < gamma,
 
-N = N(gamma/4, Delta_gamma H, 2m). The margin 1 of training is gamma = 1/2 here. H is
-bounded by Lambda_w, beta and Lambda_Phi, see ``covering_numbers``.
+N = N(gamma/4, Delta_gamma H, 2m). The margin 1 of training is gamma = 1/2 here. H holds
+the machines of Q classes with sqrt(sum_k ||w_k||^2) <= Lambda_w, all |b_k| <= beta, and
+||Phi(x)|| <= Lambda_Phi for every x. Two bounds on N are known; both begin with
+
+    Q ln(2 ceil(4 beta / gamma) + 1)        (Proposition 2: a cover of the biases).
+
+N itself overflows at once, so that all is done in logarithms.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
 from msvm_select.criteria.base import Cell, Constants, Criterion, Score
-from msvm_select.criteria.covering_numbers import (
-    Machines,
-    any_dimension,
-    any_dimension_as_printed,
-    finite_dimension,
-)
 from msvm_select.records import Floats
 from msvm_select.solution import Solution
 
+HIGHEST_DIMENSION = 1e200  # one beyond it is told from no other, and overflows
+SMALLEST = 1e-300  # so that nothing is divided by 0
+LAST_DIGITS = 1e-11  # relative, of Newton's method: not to miss a whole number by it
 INDEX = (
     "an index to rank by, not a guarantee: Lambda_w, beta and Lambda_Phi are those of "
     "the trained machine, not fixed before it (--union pays for that)"
@@ -38,11 +40,7 @@ FIXED_BEFOREHAND = (
     "of all x to come; any C may be chosen. For several kernel settings divide delta "
     "by their number"
 )
-
 ASSUMED_C = "; and as far as the constant c is what it is taken for"
-
-
-ONE = np.ones(1)
 
 
 @dataclass(frozen=True)
@@ -98,11 +96,11 @@ class GuaranteedRiskTerms:
 class GuaranteedRisk(Criterion):
     """The right side of Theorem 1, at the gamma where it is least."""
 
-    name: ClassVar[str] = "guaranteed-risk"
-    column: ClassVar[str] = "guaranteed_risk"
-    kind: ClassVar[str] = "index"
-    applies: ClassVar[str] = "at any C; a bound of the risk with --union"
-    cost: ClassVar[str] = "next to nothing"
+    name = "guaranteed-risk"
+    column = "guaranteed_risk"
+    kind = "index"
+    applies = "at any C; a bound of the risk with --union"
+    cost = "next to nothing"
 
     def score(self, cell: Cell, carry: Any = None) -> Score:
         """The bound, its gamma, and whether it exceeds 1; the same beyond hard margin.
@@ -224,7 +222,7 @@ def margin_risks(margins: Floats) -> tuple[Floats, Floats]:
     ordered = np.sort(margins)
     first = int(ordered.searchsorted(0.0, side="right"))
     last = int(ordered.searchsorted(1.0, side="left"))
-    gamma = np.concatenate((ordered[first:last], ONE))
+    gamma = np.append(ordered[first:last], 1.0)
     return gamma, ordered.searchsorted(gamma, side="left") / ordered.size
 
 
@@ -234,3 +232,76 @@ def confidence_interval(
     """sqrt( 2/m ( ln 2 + ln N + ln(2 / (gamma delta)) ) )."""
     rest = math.log(4.0) - math.log(delta)
     return np.asarray(np.sqrt(2.0 / m * (log_covering + rest - np.log(gamma))))
+
+
+@dataclass(frozen=True)
+class Machines:
+    """The class H: its bounds Lambda_w, Lambda_Phi and beta, for m samples."""
+
+    Q: int
+    m: int
+    Lambda_w: float
+    Lambda_Phi: float
+    beta: float
+
+    def biases(self, gamma: Floats) -> Floats:
+        """Q ln(2 ceil(4 beta / gamma) + 1)."""
+        grid = 2.0 * np.ceil(4.0 * self.beta / gamma) + 1.0
+        return np.asarray(self.Q * np.log(grid))
+
+
+def finite_dimension(machines: Machines, gamma: Floats, d: int) -> Floats:
+    """Theorem 3, ln N where the feature space has the finite dimension d.
+
+    ln N = biases + Q d ln(32 Lambda_w Lambda_Phi / gamma)
+
+    Where the machine is next to nothing the last term would be negative: it counts the
+    balls of a cover, of which there is one at least.
+    """
+    scale = 32.0 * machines.Lambda_w * machines.Lambda_Phi
+    if scale <= 0.0:
+        return machines.biases(gamma)
+    exponent = float(machines.Q * min(d, HIGHEST_DIMENSION))
+    balls = exponent * (math.log(scale) - np.log(gamma))
+    return np.asarray(machines.biases(gamma) + np.maximum(balls, 0.0))
+
+
+def any_dimension(machines: Machines, gamma: Floats, c: float) -> Floats:
+    """Theorem 2, ln N whatever the feature space, with the logarithm of Lemma 1 kept.
+
+    ln N = biases + ln 2 (n* - 1),   n* = min{ n : n >= A^2 log2(1 + 2Qm / n) },
+
+    A = 8 c Lambda_w Lambda_Phi / gamma. The printed form is never smaller.
+    """
+    A = 8.0 * c * machines.Lambda_w * machines.Lambda_Phi / gamma
+    n = least_whole(A, 2.0 * machines.Q * machines.m)
+    return np.asarray(machines.biases(gamma) + math.log(2.0) * (n - 1.0))
+
+
+def any_dimension_as_printed(machines: Machines, gamma: Floats, c: float) -> Floats:
+    """Theorem 2 with log2(1 + y) <= y / ln 2, and a whole exponent:
+
+    ln N = biases + ln 2 ( ceil( A sqrt(2Qm / ln 2) ) - 1 ).
+    """
+    A = 8.0 * c * machines.Lambda_w * machines.Lambda_Phi / gamma
+    exponent = np.ceil(A * math.sqrt(2.0 * machines.Q * machines.m / math.log(2.0)))
+    return np.asarray(
+        machines.biases(gamma) + math.log(2.0) * np.maximum(exponent - 1.0, 0.0)
+    )
+
+
+def least_whole(A: Floats, M: float) -> Floats:
+    """min{ n = 1, 2, .. : n >= A^2 log2(1 + M / n) }, for each A.
+
+    With u = M / n the border is u ln(1 + u) = s, s = M ln 2 / A^2. The start is within
+    11 % of that u for every s; three steps of Newton's method bring it to 1e-11.
+    """
+    highest = M * math.log1p(M)  # there n = 1
+    square = np.maximum(A * A, M * math.log(2.0) / highest)
+    s = np.maximum(M * math.log(2.0) / square, SMALLEST)
+    u = s / np.log1p(s / np.log1p(np.sqrt(s)))
+    for _ in range(3):
+        grown = np.log1p(u)
+        u -= (u * grown - s) / (grown + u / (1.0 + u))
+    n = np.ceil(M / u * (1.0 - LAST_DIGITS))
+    return np.asarray(np.maximum(n, 1.0))

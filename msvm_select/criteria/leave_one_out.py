@@ -1,4 +1,4 @@
-"""The exact leave-one-out error: the share of samples wrong when trained without them.
+"""Counted errors: of leave-one-out, of training, and a bound by support vectors.
 
 Scaling and all other preprocessing is fitted on all rows; a class with one sample is an
 error by definition, since it cannot be predicted without it; ties are errors. How the
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -29,11 +29,11 @@ class Carried:
 class LeaveOneOut(Criterion):
     """L / m with L = #{ p : the machine trained without p gets p wrong }."""
 
-    name: ClassVar[str] = "loo"
-    column: ClassVar[str] = "loo_rate"
-    kind: ClassVar[str] = "exact"
-    applies: ClassVar[str] = "at every optimum"
-    cost: ClassVar[str] = "mostly less than the training"
+    name = "loo"
+    column = "loo_rate"
+    kind = "exact"
+    applies = "at every optimum"
+    cost = "mostly less than the training"
 
     def score(self, cell: Cell, carry: Any = None) -> Score:
         """Errors, rate, how many margins are within 1e-7 of 0, how many retrained."""
@@ -59,6 +59,38 @@ class LeaveOneOut(Criterion):
             return None
         copies = [cell for cell in cells if cell.solution.tau is last.tau]
         return super().carried(copies, carry)
+
+
+class SupportCount(Criterion):
+    """n_SV / m: a bound on the leave-one-out error rate, where b is unique.
+
+    Without a sample whose alpha are all zero the optimum stays as it is; so only
+    support vectors (training errors are some) can be wrong when they are left out.
+    """
+
+    name = "sv-rate"
+    column = "sv_rate"
+    kind = "bound"
+    applies = "of loo_rate, where b is unique"
+    cost = "nothing"
+
+    def score(self, cell: Cell, carry: Any = None) -> Score:
+        """The share."""
+        return Score({self.column: cell.solution.n_sv / cell.solution.dual.m})
+
+
+class TrainErrors(Criterion):
+    """The number of training samples with h_{y_i} <= max_{k != y_i} h_k."""
+
+    name = "train-errors"
+    column = "train_errors"
+    kind = "index"
+    applies = "always; too low, the more so the larger C"
+    cost = "nothing"
+
+    def score(self, cell: Cell, carry: Any = None) -> Score:
+        """The count."""
+        return Score({self.column: cell.solution.train_errors})
 
 
 def same_beyond_hard_margin(carried: Carried, solution: Solution) -> bool:

@@ -19,7 +19,7 @@ D and K: the bound holds at every C.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -186,11 +186,11 @@ def applicability(solution: Solution, left_out: LeftOut | None) -> tuple[bool, s
 class RadiusMarginBound(Criterion):
     """K D^2 sum alpha; Q D_all^2 sum_k ||w_k||^2 beside it."""
 
-    name: ClassVar[str] = "radius-margin"
-    column: ClassVar[str] = "radius_margin"
-    kind: ClassVar[str] = "bound"
-    applies: ClassVar[str] = "hard margin (every alpha < C), b unique; with l2 always"
-    cost: ClassVar[str] = "two balls, the larger once a kernel setting"
+    name = "radius-margin"
+    column = "radius_margin"
+    kind = "bound"
+    applies = "hard margin (every alpha < C), b unique; with l2 always"
+    cost = "two balls, the larger once a kernel setting"
 
     def score(self, cell: Cell, carry: Any = None) -> Score:
         """The bound with its parts; ``carry`` is the last C's."""
@@ -210,3 +210,36 @@ class RadiusMarginBound(Criterion):
             f"the smallest ball has a relative gap of {worst:.2g}, above {PROMISED:g}"
         )
         return Score(columns, terms, (note,) if worst > PROMISED else ())
+
+
+class RadiusMarginL1(Criterion):
+    """Q (D^2 + 1/C) (sum_k ||w_k||^2 + 2C sum xi), D the diameter of all samples.
+
+    It follows Chung, Kao, Sun, Wang and Lin (2003), who soften the radius-margin bound
+    of two classes so that it is smooth in C and needs no separation: (R^2 + 1/C')
+    (||w||^2 + 2C' sum xi), for the ordinary SVM at C'. With Q = 2 it is theirs: here
+    C' = 2C, w = w_1 - w_2, R = D/2.
+    """
+
+    name = "radius-margin-l1"
+    column = "radius_margin_l1"
+    kind = "index"
+    applies = "with the loss l1"
+    cost = "one ball a kernel setting"
+    losses = ("l1",)
+
+    def score(self, cell: Cell, carry: Any = None) -> Score:
+        """The value; ``carry`` is the ball, with the Gram matrix that it is of."""
+        gram = cell.solution.dual.gram
+        if carry is None or carry[0] is not gram:
+            carry = gram, smallest_ball(gram)
+        return Score({self.column: softened(cell.solution, carry[1].diameter)}, carry)
+
+
+def softened(solution: Solution, diameter: float) -> float:
+    """The value at a machine of the hinge loss."""
+    C, Q = solution.dual.weight, solution.dual.Q
+    objective = solution.norm_w_squared + 2.0 * C * float(solution.slacks.sum())
+    if Q == 2:  # ||w||^2 = 2 sum_k ||w_k||^2
+        return 2.0 * (0.25 * diameter**2 + 0.5 / C) * objective
+    return Q * (diameter**2 + 1.0 / C) * objective

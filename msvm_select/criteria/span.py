@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -38,11 +38,11 @@ CHUNK = 256  # samples whose columns X are held at a time
 class Span(Criterion):
     """The share of samples whose predicted left-out margin is not positive."""
 
-    name: ClassVar[str] = "span"
-    column: ClassVar[str] = "span_rate"
-    kind: ClassVar[str] = "estimate"
-    applies: ClassVar[str] = "exact where no variable changes sides"
-    cost: ClassVar[str] = "one factorization"
+    name = "span"
+    column = "span_rate"
+    kind = "estimate"
+    applies = "exact where no variable changes sides"
+    cost = "one factorization"
 
     def score(self, cell: Cell, carry: Any = None) -> Score:
         """The share; nothing where the free variables cannot be factored."""

@@ -9,14 +9,16 @@ from typing import Any
 
 from msvm_select.columns import Row
 from msvm_select.criteria.base import Cell
-from msvm_select.criteria.compression import CompressionTerms, compression
 from msvm_select.criteria.guaranteed_risk import GuaranteedRiskTerms, guaranteed_risk
 from msvm_select.criteria.leave_one_out import every_margin_of, leave_each_out
-from msvm_select.criteria.radius_margin import RadiusMargin, radius_margin_terms
+from msvm_select.criteria.radius_margin import (
+    RadiusMargin,
+    radius_margin_terms,
+    softened,
+)
 from msvm_select.criteria.radius_margin_count import Counted, count_removable
-from msvm_select.criteria.radius_margin_l1 import softened
+from msvm_select.criteria.risk_bounds import CompressionTerms, VcTerms, compression, vc
 from msvm_select.criteria.span import predicted_margins
-from msvm_select.criteria.vc import VcTerms, vc
 from msvm_select.errors import SolverError
 from msvm_select.geometry.margins import PairMargin, pair_margins
 from msvm_select.left_out import LeftOut

@@ -9,11 +9,13 @@ import pytest
 
 from msvm_select.columns import COLUMNS, EXTRA
 from msvm_select.criteria.base import Cell
-from msvm_select.criteria.cross_validation import CrossValidation
-from msvm_select.criteria.holdout import Holdout
-from msvm_select.criteria.splits import folds, holdout
-from msvm_select.criteria.support_count import SupportCount
-from msvm_select.criteria.train_errors import TrainErrors
+from msvm_select.criteria.cross_validation import (
+    CrossValidation,
+    Holdout,
+    folds,
+    holdout,
+)
+from msvm_select.criteria.leave_one_out import SupportCount, TrainErrors
 from msvm_select.errors import SettingsError
 from msvm_select.kernels.linear import Linear
 from msvm_select.kernels.precomputed import Precomputed

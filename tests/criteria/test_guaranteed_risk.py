@@ -17,17 +17,15 @@ from hypothesis import strategies as st
 from msvm_select import load_csv, run_sweep
 from msvm_select.cli import cli
 from msvm_select.criteria.base import Cell, Constants
-from msvm_select.criteria.covering_numbers import (
+from msvm_select.criteria.guaranteed_risk import (
+    GuaranteedRisk,
     Machines,
     any_dimension,
     any_dimension_as_printed,
-    finite_dimension,
-    least_whole,
-)
-from msvm_select.criteria.guaranteed_risk import (
-    GuaranteedRisk,
     exponent,
+    finite_dimension,
     guaranteed_risk,
+    least_whole,
     margin_risks,
 )
 from msvm_select.errors import SettingsError

@@ -10,12 +10,15 @@ import pytest
 
 from msvm_select.columns import Row
 from msvm_select.criteria.base import Constants
-from msvm_select.criteria.compression import (
+from msvm_select.criteria.risk_bounds import (
     Compression,
+    VcDimension,
+    VcTerms,
     compression,
     compression_bound,
+    vc,
+    vc_risk,
 )
-from msvm_select.criteria.vc import VcDimension, VcTerms, vc, vc_risk
 from msvm_select.kernels.linear import Linear
 from msvm_select.kernels.polynomial import Polynomial
 from msvm_select.kernels.rbf import Rbf

@@ -16,13 +16,17 @@ from msvm_select.criteria.flow_constant import (
     by_water_level,
     least_flow,
 )
-from msvm_select.criteria.nearest_flow import Arcs, nearest_flow
 from msvm_select.criteria.radius_margin import (
     RadiusMargin,
     RadiusMarginBound,
     radius_margin_terms,
 )
-from msvm_select.criteria.radius_margin_count import RadiusMarginCount, count_removable
+from msvm_select.criteria.radius_margin_count import (
+    Arcs,
+    RadiusMarginCount,
+    count_removable,
+    nearest_flow,
+)
 from msvm_select.geometry.ball import smallest_ball
 from msvm_select.kernels.linear import Linear
 from msvm_select.kernels.polynomial import Polynomial

@@ -12,7 +12,7 @@ from msvm_select.cli import cli
 from msvm_select.columns import COLUMNS
 from msvm_select.criteria import span as span_module
 from msvm_select.criteria.base import KINDS, Cell
-from msvm_select.criteria.radius_margin_l1 import RadiusMarginL1
+from msvm_select.criteria.radius_margin import RadiusMarginL1
 from msvm_select.criteria.span import Span, predicted_margins
 from msvm_select.errors import SettingsError
 from msvm_select.kernels.base import Kernel

@@ -16,7 +16,7 @@ import pytest
 
 import msvm_select
 from msvm_select import fit, load_csv, load_model
-from msvm_select.criteria.splits import Part
+from msvm_select.criteria.cross_validation import Part
 from msvm_select.errors import DataError, KernelError, MsvmError, SettingsError
 from msvm_select.kernels.linear import Linear
 from msvm_select.model import model as model_module

@@ -12,9 +12,8 @@ from scipy.optimize import minimize
 from msvm_select import fit, run_sweep
 from msvm_select.cli import cli
 from msvm_select.criteria.base import Cell
-from msvm_select.criteria.cross_validation import CrossValidation
+from msvm_select.criteria.cross_validation import CrossValidation, folds
 from msvm_select.criteria.leave_one_out import leave_each_out
-from msvm_select.criteria.splits import folds
 from msvm_select.errors import SettingsError
 from msvm_select.estimator import MSVMClassifier
 from msvm_select.kernels.linear import Linear

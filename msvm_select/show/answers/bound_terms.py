@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from msvm_select.criteria.compression import CompressionTerms
 from msvm_select.criteria.flow_constant import IGNORED
 from msvm_select.criteria.guaranteed_risk import GuaranteedRiskTerms
 from msvm_select.criteria.radius_margin import RadiusMargin
 from msvm_select.criteria.radius_margin_count import Counted
-from msvm_select.criteria.vc import VcTerms
+from msvm_select.criteria.risk_bounds import CompressionTerms, VcTerms
 from msvm_select.records import Dataset, Plain
 from msvm_select.solution import Solution
 

@@ -1,18 +1,22 @@
-"""The VC dimension of classifiers with the margin of this one, and the risk by it.
+"""Two bounds on the risk from lecture notes: by compression and by the VC dimension.
+
+*Compression*: a machine is a function of its support vectors alone.
+
+*VC dimension* of classifiers with the margin of this one,
 
     v = min( ceil(R^2 / gamma^2), d ) + 1
 
 with R the radius of the smallest ball around the samples, gamma the geometric margin
-and d the dimension of the feature space. (Lecture notes print max ||x_i - x_j||^2 over
-2 gamma; without the square that changes with the unit of length. By Jung's theorem
-R^2 <= max ||x_i - x_j||^2 / 2, so that R is the sharper too.)
+and d the dimension of the feature space. (The notes print max ||x_i - x_j||^2 over 2
+gamma; without the square that changes with the unit of length. By Jung's theorem R^2 <=
+max ||x_i - x_j||^2 / 2, so that R is the sharper too.)
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -24,6 +28,68 @@ from msvm_select.solution import Solution
 
 CEIL_SLACK = 1e-6  # relative: ceil must not count the errors of ball and training
 NO_SLACK = 1e-6  # a margin this near to 1 is 1
+
+
+@dataclass(frozen=True)
+class CompressionTerms:
+    """Every term of the bound: s support vectors of m samples.
+
+    It applies where training on the support vectors alone gives the same machine: w is
+    the same, always, and b where it is unique. The other samples have margin 1 or more
+    and are right, whatever C. Kernel, C and scaling must be fixed beforehand.
+    """
+
+    n_sv: int
+    m: int
+    delta: float
+    applicable: bool
+
+    @property
+    def value(self) -> float:
+        """The bound on the risk, with probability 1 - delta; inf at s = m."""
+        return compression_bound(self.n_sv, self.m, self.delta)
+
+    @property
+    def vacuous(self) -> bool:
+        """Whether it says no more than that a risk is at most 1."""
+        return self.value >= 1.0
+
+
+class Compression(Criterion):
+    """1/(m - s) ( s (1 + ln(m/s)) + ln(m/delta) ) with s support vectors."""
+
+    name = "compression"
+    column = "compression_bound"
+    kind = "bound"
+    applies = "of the risk, at any C, where b is unique"
+    cost = "nothing"
+
+    def score(self, cell: Cell, carry: Any = None) -> Score:
+        """The bound; nothing where every sample is a support vector."""
+        value = compression(cell).value
+        return Score({self.column: value if math.isfinite(value) else None})
+
+
+def compression(cell: Cell) -> CompressionTerms:
+    """All terms of the bound for a trained cell."""
+    solution = cell.solution
+    return CompressionTerms(
+        n_sv=solution.n_sv,
+        m=solution.dual.m,
+        delta=cell.constants.delta,
+        applicable=solution.b_unique,
+    )
+
+
+def compression_bound(s: int, m: int, delta: float) -> float:
+    """1/(m - s) ( s (1 + ln(m/s)) + ln(m/delta) ); its limits at s = 0 and s = m.
+
+    s (1 + ln(m/s)) >= ln binom(m, s) counts the sets of s samples, ln(m/delta) the s.
+    """
+    if s == m:
+        return math.inf
+    sets = s * (1.0 + math.log(m / s)) if s > 0 else 0.0
+    return (sets + math.log(m / delta)) / (m - s)
 
 
 @dataclass(frozen=True)
@@ -65,11 +131,11 @@ class VcTerms:
 class VcDimension(Criterion):
     """min( ceil(R^2 / gamma^2), d ) + 1."""
 
-    name: ClassVar[str] = "vc"
-    column: ClassVar[str] = "vc_dimension"
-    kind: ClassVar[str] = "index"
-    applies: ClassVar[str] = "for separable data; of the risk a bound if Q = 2"
-    cost: ClassVar[str] = "one ball a kernel setting"
+    name = "vc"
+    column = "vc_dimension"
+    kind = "index"
+    applies = "for separable data; of the risk a bound if Q = 2"
+    cost = "one ball a kernel setting"
 
     def score(self, cell: Cell, carry: Any = None) -> Score:
         """The dimension; ``carry`` is the ball, with the Gram matrix that it is of."""

@@ -3,18 +3,34 @@
 from __future__ import annotations
 
 import csv
+import io
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+from click.testing import CliRunner, Result
 
+from msvm_select.cli import cli
 from msvm_select.kernels.base import Kernel
 from msvm_select.records import Dual, Floats, Ints, Scaling
 from msvm_select.results.ranking import Results
 from msvm_select.show.answers.sweep import sheet
+from tests.write_docs import furnish
 
 DATA = Path(__file__).parent.parent / "data"
+IRIS = DATA / "iris.csv"
+
+
+def run(*words: object, **how: Any) -> Result:
+    """A command line as typed, in this process; ``how`` are CliRunner's options."""
+    return CliRunner().invoke(cli, [str(word) for word in words], **how)
+
+
+def rows_of(csv_text: str) -> list[dict[str, str]]:
+    """The rows of a csv."""
+    return list(csv.DictReader(io.StringIO(csv_text)))
 
 
 def render(results: Results, format: str) -> str:
@@ -94,6 +110,14 @@ def _problems() -> dict[str, Problem]:
 
 
 PROBLEMS = _problems()
+
+
+@pytest.fixture
+def clone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with ``data/`` and ``configs/``, to work in."""
+    furnish(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
 
 
 @pytest.fixture(params=list(PROBLEMS))

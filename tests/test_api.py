@@ -17,9 +17,7 @@ from msvm_select.data.doubts import describe
 from msvm_select.errors import DataError, MsvmError, SettingsError
 from msvm_select.model.model import Model
 from msvm_select.records import Dataset
-from tests.conftest import DATA
-
-IRIS = DATA / "iris.csv"
+from tests.conftest import IRIS
 
 
 @pytest.fixture(scope="module")

@@ -11,16 +11,15 @@ from textwrap import dedent
 
 import click
 import pytest
-from click.testing import CliRunner
 
 from msvm_select.cli import EXIT_CODES, cli
 from msvm_select.columns import TABLE
 from msvm_select.names import FORMATS
+from tests.conftest import run
 from tests.write_docs import (
     COMMANDS,
     HOUSE,
     commands,
-    furnish,
     helps,
     masked,
     pages,
@@ -43,14 +42,6 @@ def cells(page: str, section: str) -> list[list[str]]:
     part = page.partition(f"# {section}\n")[2].partition("\n#")[0]
     rows = [line.strip("| ").split(" | ") for line in part.splitlines()]
     return [row for row in rows if row[0].startswith("`") and len(row) > 1]
-
-
-@pytest.fixture
-def clone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder with ``data/`` and ``configs/``, to work in."""
-    furnish(tmp_path)
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
 
 
 @pytest.mark.parametrize("name", [n for n, p in PAGES.items() if RUN.search(p)])
@@ -167,7 +158,7 @@ def test_the_bounds_are_as_far_off_as_is_told(clone: Path) -> None:
     assert len(rows) > 3
     for data, options, told in rows:
         line = f"bound data/{data}.csv {options} --format json -q".split()
-        terms = json.loads(CliRunner().invoke(cli, line).stdout)["rows"]
+        terms = json.loads(run(*line).stdout)["rows"]
         value = {row["term"]: row["value"] for row in terms}
         shown = ["-" if value[n] is None else f"{value[n]:.0f}" for n in names]
         holds = "yes" if value["radius_margin_applicable"] else "no"

@@ -6,15 +6,14 @@ import csv
 import io
 import json
 import math
+from functools import partial
 from pathlib import Path
 from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 from scipy.stats import multivariate_normal
 
-from msvm_select.cli import cli
 from msvm_select.experiment import (
     GRID,
     Classifier,
@@ -30,6 +29,7 @@ from msvm_select.generate import CENTRES, VARIANCES, three_gaussians
 from msvm_select.model.fitting import fit
 from msvm_select.names import FORMATS
 from msvm_select.show.figures import look
+from tests.conftest import run
 
 POINT = 1e-5  # a thousandth of a percent
 SEEDS = range(4)
@@ -144,15 +144,17 @@ def test_the_bound_selects_within_the_sweep(sets) -> None:
         assert all(step.converged for step in one.steps)
 
 
-def run(*options: str):
-    """``msvm-select experiment three-gaussians``, small."""
-    small = ["--per-class", "60", "--C", "0.001,0.003,0.01"]
-    return CliRunner().invoke(cli, ["experiment", "three-gaussians", *small, *options])
+small = partial(
+    run,
+    "experiment",
+    "three-gaussians",
+    *("--per-class", 60, "--C", "0.001,0.003,0.01"),
+)
 
 
 def test_the_table_stands_beside_the_paper() -> None:
     """Its figures, ours, the selected C of each set, and what the number is."""
-    result = run("--sets", "2", "--quiet")
+    result = small("--sets", "2", "--quiet")
     assert result.exit_code == 0
     assert result.stderr == ""
     lines = [" ".join(line.split()) for line in result.stdout.splitlines()]
@@ -167,7 +169,7 @@ def test_the_table_stands_beside_the_paper() -> None:
 
 def test_one_set_shows_every_C() -> None:
     """With the selected one marked."""
-    result = run("--sets", "1", "--seed", "5")
+    result = small("--sets", "1", "--seed", "5")
     marked = [line for line in result.stdout.splitlines() if line.startswith("*")]
     assert len(marked) == 1
     assert "seed 5" in result.stderr
@@ -175,21 +177,21 @@ def test_one_set_shows_every_C() -> None:
 
 def test_json_and_lines_hold_the_same_rows() -> None:
     """Unrounded; one selected row a training set."""
-    document = json.loads(run("--sets", "2", "--format", "json").stdout)
+    document = json.loads(small("--sets", "2", "--format", "json").stdout)
     assert document["schema_version"] == 1
     assert document["settings"]["scale"] == "none"
     known = {line["key"]: line["paper"] for line in document["classifiers"]}
     assert (known["bayes"], known["best_linear"]) == (0.0527, 0.0585)
     assert known["selected"] == 0.0630
     rows = list(
-        csv.DictReader(io.StringIO(run("--sets", "2", "--format", "csv").stdout))
+        csv.DictReader(io.StringIO(small("--sets", "2", "--format", "csv").stdout))
     )
     assert [float(row["risk"]) for row in rows] == [
         row["risk"] for row in document["rows"]
     ]
     assert [row["seed"] for row in rows if row["selected"] == "true"] == ["0", "1"]
     for form in FORMATS:
-        assert run("--sets", "1", "--format", form).exit_code == 0
+        assert small("--sets", "1", "--format", form).exit_code == 0
 
 
 def test_the_figure_is_drawn(tmp_path: Path) -> None:
@@ -197,7 +199,7 @@ def test_the_figure_is_drawn(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     png, svg = tmp_path / "figure.png", tmp_path / "figure.svg"
     for path in (png, svg):
-        result = run("--sets", "1", "-o", str(path))
+        result = small("--sets", "1", "-o", str(path))
         assert result.exit_code == 0
         assert f"Written: {path}" in result.stderr
     assert png.read_bytes().startswith(b"\x89PNG")
@@ -205,7 +207,7 @@ def test_the_figure_is_drawn(tmp_path: Path) -> None:
     assert ElementTree.fromstring(text).tag.endswith("svg")
     assert all(f">{name}</text>" in text for name in ("Bayes", "best linear"))
     assert text.count(">x1</text>") == 2
-    run("--sets", "1", "-o", str(svg))
+    small("--sets", "1", "-o", str(svg))
     assert svg.read_text() == text
 
 
@@ -225,7 +227,7 @@ def test_boundaries_are_where_two_classes_are_equal_and_best() -> None:
 def test_without_matplotlib_one_is_told_how_to_get_it(monkeypatch, tmp_path) -> None:
     """Before anything is trained, exit 1."""
     monkeypatch.setattr(look, "find_spec", lambda name: None)
-    result = run("-o", str(tmp_path / "figure.png"))
+    result = small("-o", str(tmp_path / "figure.png"))
     assert result.exit_code == 1
     assert "pip install 'msvm-select[plot]'" in result.stderr
     assert "cells" not in result.stderr
@@ -241,13 +243,13 @@ def test_without_matplotlib_one_is_told_how_to_get_it(monkeypatch, tmp_path) -> 
 )
 def test_what_is_wrong_is_said_before_training(options, said) -> None:
     """Exit 2, in words."""
-    result = run(*options)
+    result = small(*options)
     assert result.exit_code == 2
     assert said in result.stderr
 
 
 def test_an_unknown_experiment_is_refused() -> None:
     """With what there is."""
-    result = CliRunner().invoke(cli, ["experiment", "four-gaussians"])
+    result = run("experiment", "four-gaussians")
     assert result.exit_code == 2
     assert "three-gaussians" in result.stderr

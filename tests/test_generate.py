@@ -13,8 +13,7 @@ from msvm_select.cli.generate import command
 from msvm_select.data.read import load_csv
 from msvm_select.errors import SettingsError
 from msvm_select.generate import CENTRES, VARIANCES, as_csv, generate, three_gaussians
-
-DATA = Path(__file__).parent.parent / "data"
+from tests.conftest import DATA
 
 
 def test_law() -> None:

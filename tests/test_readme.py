@@ -13,15 +13,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 from scipy.spatial.distance import cdist
 
-from msvm_select.cli import EXIT_CODES, cli
+from msvm_select.cli import EXIT_CODES
 from msvm_select.kernels.base import Kernel
 from msvm_select.kernels.mercer import is_indefinite, smallest_eigenvalue
 from msvm_select.names import CRITERIA, KERNELS, SOLVERS
-from tests.conftest import PROBLEMS
-from tests.write_docs import furnish
+from tests.conftest import PROBLEMS, run
 
 HOUSE = Path(__file__).parent.parent
 README = (HOUSE / "README.md").read_text(encoding="utf-8")
@@ -33,14 +31,6 @@ def blocks(language: str, page: str = README) -> list[str]:
     """The code blocks of a language, in order."""
     found = re.findall(r"```(\w*)\n(.*?)```", page, flags=re.DOTALL)
     return [text for name, text in found if name == language]
-
-
-@pytest.fixture
-def clone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder with ``data/`` and ``configs/``, to work in."""
-    furnish(tmp_path)
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
 
 
 def test_every_command_that_is_shown_runs(clone: Path) -> None:
@@ -55,7 +45,7 @@ def test_every_command_that_is_shown_runs(clone: Path) -> None:
             assert done.returncode == 0, line
         else:
             arguments = shlex.split(line, comments=True)[1:]
-            result = CliRunner().invoke(cli, arguments)
+            result = run(*arguments)
             assert result.exit_code == 0, (line, result.output)
     made = {"ranked.json", "page.html", "map.png", "iris.json", "predicted.csv"}
     made |= {"mine.toml", "gaussians.csv", "piped.json"}
@@ -125,7 +115,7 @@ def test_continuous_integration_runs_the_second_line() -> None:
 @pytest.mark.parametrize("config", sorted((HOUSE / "configs").glob("*.toml")))
 def test_every_config_names_its_data(config: Path) -> None:
     """Each can be read and shown."""
-    result = CliRunner().invoke(cli, ["run", str(config), "--show-config"])
+    result = run("run", str(config), "--show-config")
     assert result.exit_code == 0
     assert config.stem in result.stdout
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import os
 import re
@@ -16,7 +14,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner, Result
 
 from msvm_select.cli import EXIT_CODES, cli, main
 from msvm_select.columns import COLUMNS
@@ -26,8 +23,8 @@ from msvm_select.settings.config import load_config
 from msvm_select.settings.declared import DEFAULT_CRITERION
 from msvm_select.solution import Solution
 from msvm_select.solvers.qp import Qp
+from tests.conftest import IRIS, rows_of, run
 
-DATA = Path(__file__).parents[2] / "data" / "iris.csv"
 GRID = ("--C", "0.1,1", "--gamma", "0.1,1")
 PROGRAM = (sys.executable, "-m", "msvm_select")
 
@@ -44,15 +41,10 @@ def plain(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def small(tmp_path: Path) -> Path:
     """Every fifth line of iris."""
-    lines = DATA.read_text().splitlines()
+    lines = IRIS.read_text().splitlines()
     path = tmp_path / "small.csv"
     path.write_text("\n".join([lines[0], *lines[1::5]]) + "\n")
     return path
-
-
-def run(*arguments: object, **extra: Any) -> Result:
-    """The command in this process."""
-    return CliRunner().invoke(cli, [str(a) for a in arguments], **extra)
 
 
 def start(*arguments: object, **extra: Any) -> subprocess.Popen[str]:
@@ -64,11 +56,6 @@ def start(*arguments: object, **extra: Any) -> subprocess.Popen[str]:
         text=True,
         **extra,
     )
-
-
-def rows(text: str) -> list[dict[str, str]]:
-    """The rows of a csv."""
-    return list(csv.DictReader(io.StringIO(text)))
 
 
 def test_a_sweep_puts_data_on_stdout_and_talk_on_stderr(small: Path) -> None:
@@ -113,8 +100,8 @@ def test_the_ending_of_the_file_tells_the_format(small: Path, tmp_path: Path) ->
 
 def test_top_keeps_the_best(small: Path) -> None:
     """The first N rows of all, and of a file it is said."""
-    whole = rows(run("sweep", small, *GRID, "--format", "csv").stdout)
-    best = rows(run("sweep", small, *GRID, "--format", "csv", "--top", 2).stdout)
+    whole = rows_of(run("sweep", small, *GRID, "--format", "csv").stdout)
+    best = rows_of(run("sweep", small, *GRID, "--format", "csv", "--top", 2).stdout)
     said = run("sweep", small, *GRID, "-o", small.parent / "two.csv", "--top", 2).stderr
     assert f"two.csv (the best 2 of {len(whole)} rows)" in said
     assert [r["sv_rate"] for r in best] == [r["sv_rate"] for r in whole[:2]]
@@ -123,22 +110,22 @@ def test_top_keeps_the_best(small: Path) -> None:
 def test_data_may_come_from_stdin(small: Path) -> None:
     """``-`` reads it."""
     result = run("sweep", "-", "--C", 1, "--format", "csv", input=small.read_bytes())
-    assert rows(result.stdout)[0]["n_samples"] == "30"
+    assert rows_of(result.stdout)[0]["n_samples"] == "30"
 
 
 @pytest.mark.parametrize(
     ("arguments", "code", "said"),
     [
         (("swep",), 2, "did you mean 'sweep'"),
-        (("sweep", DATA, "--kernal", "rbf"), 2, "--kernel"),
-        (("sweep", DATA, "--kernel", "rfb"), 2, "did you mean 'rbf'"),
-        (("sweep", DATA, "--C", "0"), 2, "greater than 0"),
-        (("sweep", DATA, "--format", "jsn"), 2, "did you mean 'json'"),
-        (("sweep", DATA, "-o", "x.xlsx"), 2, "stands for no format"),
-        (("sweep", DATA, "-o", "no/x.csv"), 2, "there is no folder"),
-        (("sweep", DATA.with_name("irs.csv")), 3, "iris.csv"),
-        (("sweep", DATA, "--target", "clas"), 3, "did you mean 'class'"),
-        (("sweep", DATA, "--kernel", "precomputed"), 3, "as many columns"),
+        (("sweep", IRIS, "--kernal", "rbf"), 2, "--kernel"),
+        (("sweep", IRIS, "--kernel", "rfb"), 2, "did you mean 'rbf'"),
+        (("sweep", IRIS, "--C", "0"), 2, "greater than 0"),
+        (("sweep", IRIS, "--format", "jsn"), 2, "did you mean 'json'"),
+        (("sweep", IRIS, "-o", "x.xlsx"), 2, "stands for no format"),
+        (("sweep", IRIS, "-o", "no/x.csv"), 2, "there is no folder"),
+        (("sweep", IRIS.with_name("irs.csv")), 3, "iris.csv"),
+        (("sweep", IRIS, "--target", "clas"), 3, "did you mean 'class'"),
+        (("sweep", IRIS, "--kernel", "precomputed"), 3, "as many columns"),
         (("run", "nothing.toml"), 2, "nothing.toml"),
         (("rank", "nothing.csv", "--by", "gap"), 3, "nothing.csv"),
         (("show", "kernel"), 2, "kernels"),
@@ -183,10 +170,10 @@ def test_failed_cells_give_5_and_only_failed_ones_4(small: Path) -> None:
     sigmoid = ("--kernel", "sigmoid", "--coef0", 1, "--C", 1, "--format", "csv")
     alone = run("sweep", small, *sigmoid)
     assert alone.exit_code == 4
-    assert rows(alone.stdout)[0]["status"] == "failed"
+    assert rows_of(alone.stdout)[0]["status"] == "failed"
     beside = run("sweep", small, *sigmoid, "--kernel", "linear")
     assert beside.exit_code == 5
-    assert [r["status"] for r in rows(beside.stdout)] == ["ok", "failed"]
+    assert [r["status"] for r in rows_of(beside.stdout)] == ["ok", "failed"]
     assert "of 2 cells 1 failed" in beside.stderr
     assert "indefinite" in beside.stderr
 
@@ -229,7 +216,7 @@ def test_what_show_config_prints_runs_the_same(
     config.parent.mkdir()
     config.write_text(run(*line, "--show-config").stdout)
     direct, again = (
-        rows(run(*arguments, "--format", "csv").stdout)
+        rows_of(run(*arguments, "--format", "csv").stdout)
         for arguments in (line, ("run", config))
     )
     for row in direct + again:
@@ -252,7 +239,7 @@ def test_results_are_ranked_again(small: Path, tmp_path: Path) -> None:
     run("sweep", small, *GRID, "--criteria", "sv-rate,cv:3", "-o", out)
     again = run("rank", out, "--by", "cv", "--format", "csv")
     assert again.exit_code == 0
-    found = [float(r["cv_error"]) for r in rows(again.stdout)]
+    found = [float(r["cv_error"]) for r in rows_of(again.stdout)]
     assert found == sorted(found)
     same = run("rank", out, "--by", "sv-rate", "--format", "csv")
     assert same.stdout == out.read_text()
@@ -402,7 +389,7 @@ def test_ctrl_c_keeps_what_is_finished(tmp_path: Path) -> None:
     journal = tmp_path / "cells.ndjson"
     # A shell's background jobs ignore Ctrl-C, and their children with them.
     heeding = {"preexec_fn": lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)}
-    line = ("sweep", DATA, "--C", "1:400:+0.1", "--format", "csv")
+    line = ("sweep", IRIS, "--C", "1:400:+0.1", "--format", "csv")
     process = start(*line, "--journal", journal, **heeding)
     while not journal.exists() or journal.read_text().count("\n") < 3:
         assert process.poll() is None
@@ -410,7 +397,7 @@ def test_ctrl_c_keeps_what_is_finished(tmp_path: Path) -> None:
     process.send_signal(signal.SIGINT)
     out, talk = process.communicate(timeout=30)
     assert process.returncode == 130
-    assert len(rows(out)) >= 1
+    assert len(rows_of(out)) >= 1
     assert "of 3991 cells are done" in talk
     assert "Traceback" not in talk
 
@@ -435,7 +422,7 @@ def test_ctrl_c_counts_even_if_a_solver_swallows_it(
     monkeypatch.setitem(SOLVERS, "deaf", Deaf)
     result = run("sweep", small, "--solver", "deaf", "--C", "1,2,3", "--format", "csv")
     assert result.exit_code == 130
-    assert [row["C"] for row in rows(result.stdout)] == ["1.0"]
+    assert [row["C"] for row in rows_of(result.stdout)] == ["1.0"]
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
@@ -460,5 +447,5 @@ def test_where_every_sample_is_a_class_nothing_is_left_out() -> None:
     line = ["sweep", "-", "--C", 1, "--criteria", "loo", "--format", "csv"]
     result = run(*line, input="a,b\n9,2\n7,4\n5,1\n")
     assert result.exit_code == 0, result.stderr
-    assert rows(result.stdout)[0]["loo_errors"] == "3"
+    assert rows_of(result.stdout)[0]["loo_errors"] == "3"
     assert "class of its own" in result.stderr

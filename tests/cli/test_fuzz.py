@@ -18,7 +18,6 @@ from typing import Any, TypeVar
 import numpy as np
 import pytest
 from click import Context
-from click.testing import CliRunner
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
@@ -33,11 +32,10 @@ from msvm_select.records import Dataset
 from msvm_select.results.reread import read_results
 from msvm_select.settings import settings_from
 from msvm_select.settings.config import load_config
-from tests.conftest import render
+from tests.conftest import IRIS, render, run
 
 TIMES = int(os.environ.get("MSVM_SELECT_FUZZ", "1"))
 T = TypeVar("T")
-IRIS = Path(__file__).parents[2] / "data" / "iris.csv"
 LINES = IRIS.read_text(encoding="utf-8").splitlines()
 SMALL = "\n".join([LINES[0], *LINES[1::15]])
 
@@ -429,7 +427,7 @@ def test_random_command_lines(
     line = [command, str(results / COMMANDS[command])]
     line += [part.format(results) for part in NEEDED.get(command, [])]
     line += [part for option in options if known(command, option) for part in option]
-    done = CliRunner().invoke(cli, line)
+    done = run(*line)
     assert done.exception is None or isinstance(done.exception, SystemExit), line
     assert done.exit_code in CODES, line
     assert "Traceback" not in done.output

@@ -10,12 +10,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from msvm_select import load_csv, run_sweep
-from msvm_select.cli import cli
 from msvm_select.criteria.base import Cell, Constants
 from msvm_select.criteria.guaranteed_risk import (
     GuaranteedRisk,
@@ -38,7 +36,7 @@ from msvm_select.machines.quadratic import Quadratic
 from msvm_select.records import Dual, Scaling
 from msvm_select.settings import settings_from
 from msvm_select.solvers.exact.solver import Exact
-from tests.conftest import PROBLEMS
+from tests.conftest import PROBLEMS, run
 from tests.criteria.test_criteria import cell_of
 
 IRIS = str(Path(__file__).parents[2] / "data" / "iris.csv")
@@ -360,7 +358,7 @@ def test_constants_reach_the_criterion() -> None:
 def swept(*options: str) -> str:
     """What a sweep of iris by the guaranteed risk says on stderr."""
     arguments = ["sweep", IRIS, "--criteria", "guaranteed-risk", *options]
-    result = CliRunner().invoke(cli, arguments)
+    result = run(*arguments)
     assert result.exit_code == 0, result.output
     return result.stderr
 
@@ -385,6 +383,6 @@ def test_the_talk_says_theorem_and_standing(tmp_path: Path) -> None:
     path.write_text(as_csv(three_gaussians(1000, seed=1)))
     options = ["--kernel", "linear", "--scale", "none", "--C", "0.001", "--gap", "1e-6"]
     arguments = ["sweep", str(path), "--criteria", "guaranteed-risk", *options]
-    result = CliRunner().invoke(cli, arguments)
+    result = run(*arguments)
     assert "every value is 1 or more" not in result.stderr
     assert "Theorem 3 for linear; delta = 0.05" in result.stderr

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 from sklearn.svm import SVC
 
 from msvm_select import run_sweep
-from msvm_select.cli import cli
 from msvm_select.columns import COLUMNS
 from msvm_select.criteria import span as span_module
 from msvm_select.criteria.base import KINDS, Cell
@@ -26,7 +24,7 @@ from msvm_select.show.answers.sweep import sheet
 from msvm_select.solution import Solution
 from msvm_select.solvers.exact.solver import Exact
 from msvm_select.solvers.qp import Qp
-from tests.conftest import DATA, PROBLEMS, Problem, blobs, render
+from tests.conftest import DATA, PROBLEMS, Problem, blobs, render, run
 
 
 def trained(problem: Problem, kernel: Kernel, C: float, loss: str = "l1") -> Solution:
@@ -114,7 +112,7 @@ def test_an_indefinite_matrix_has_no_estimate():
     path = str(DATA / "iris.csv")
     kernel = "--kernel sigmoid --gamma 1 --coef0 -1 --allow-indefinite --C 1,100"
     arguments = ["sweep", path, *kernel.split(), "--criteria", "sv-rate,span", "-q"]
-    found = CliRunner().invoke(cli, [*arguments, "--format", "csv"])
+    found = run(*arguments, "--format", "csv")
     assert found.exit_code in (0, 5)
     assert len(found.stdout.splitlines()) == 3
 
@@ -203,7 +201,7 @@ def test_a_column_that_was_asked_for_is_there_though_empty(monkeypatch):
 
 def test_every_criterion_says_what_it_is():
     """Its kind, when it applies and what it costs; the command shows all of it."""
-    found = CliRunner().invoke(cli, ["show", "criteria"])
+    found = run("show", "criteria")
     assert found.exit_code == 0
     for name, kind in CRITERIA.items():
         assert kind.kind in KINDS
@@ -219,7 +217,7 @@ def test_every_criterion_says_what_it_is():
 def test_the_command_line_ranks_by_a_heuristic():
     """And shows its column."""
     line = ["sweep", str(DATA / "iris.csv"), "--C", "1,8", "--gamma", "0.5", "-q"]
-    found = CliRunner().invoke(cli, [*line, "--rank-by", "span"])
+    found = run(*line, "--rank-by", "span")
     assert found.exit_code == 0
     assert "span_rate" in found.stdout.splitlines()[0]
     assert "best by span" in found.stdout

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,8 +13,8 @@ from msvm_select.data.read import load_csv, read_dataset, read_features
 from msvm_select.errors import DataError
 from msvm_select.model.file import restored, stored
 from msvm_select.records import Dataset
+from tests.conftest import DATA
 
-DATA = Path(__file__).parents[2] / "data"
 MIXED = "id,a,c,class\nr1,1,red,x\nr2,2,blue,y\nr3,4,red,y\n"
 
 

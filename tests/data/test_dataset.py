@@ -15,8 +15,8 @@ from msvm_select.data.read import load_csv
 from msvm_select.data.samples import natural_order
 from msvm_select.errors import DataError
 from msvm_select.records import Dataset, Scaling
+from tests.conftest import DATA
 
-DATA = Path(__file__).parents[2] / "data"
 PLAIN = "a,b,class\n1,2,x\n3,4,y\n5,6,x\n"
 
 

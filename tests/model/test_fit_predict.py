@@ -6,29 +6,16 @@ import csv
 import io
 import json
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
-from click.testing import CliRunner, Result
 
 from msvm_select import load_csv, load_model
-from msvm_select.cli import cli
 from msvm_select.names import SOLVERS
+from tests.conftest import IRIS, rows_of, run
 from tests.model.test_model import Idle
 
-IRIS = Path(__file__).parents[2] / "data" / "iris.csv"
 ODD = 'id,a,b,class\n1,0,0,"x, y"\n2,0,1,"x, y"\n3,4,4,"say ""z"""\n4,4,5,"say ""z"""\n'
-
-
-def run(*arguments: object, **extra: Any) -> Result:
-    """The command in this process."""
-    return CliRunner().invoke(cli, [str(a) for a in arguments], **extra)
-
-
-def rows(text: str) -> list[dict[str, str]]:
-    """The rows of a csv."""
-    return list(csv.DictReader(io.StringIO(text)))
 
 
 @pytest.fixture(autouse=True)
@@ -139,7 +126,7 @@ def test_predict_writes_labels_and_counts_the_errors(model: Path) -> None:
     result = run("predict", model, IRIS)
     assert result.exit_code == 0
     assert result.stdout.startswith("predicted\nsetosa\n")
-    assert len(rows(result.stdout)) == 150
+    assert len(rows_of(result.stdout)) == 150
     wrong = load_model(model).training.train_errors
     assert result.stderr == f"{wrong} of 150 wrong ({wrong / 1.5:.1f} %)\n"
     assert run("predict", model, IRIS, "--quiet").stderr == ""
@@ -187,7 +174,7 @@ def test_predict_refuses_what_is_no_model(tmp_path: Path) -> None:
 
 def test_scores_are_the_outputs_in_full(model: Path) -> None:
     """One column a class, each number as it is in memory."""
-    found = rows(run("predict", model, IRIS, "--scores").stdout)
+    found = rows_of(run("predict", model, IRIS, "--scores").stdout)
     data = load_csv(IRIS)
     assert list(found[0]) == ["predicted", *data.classes]
     h = [[float(row[name]) for name in data.classes] for row in found]
@@ -199,7 +186,7 @@ def test_odd_labels_and_ids_come_through(odd: tuple[Path, Path]) -> None:
     data, model = odd
     result = run("predict", model, data, "--scores")
     labels = ["x, y", "x, y", 'say "z"', 'say "z"']
-    found = rows(result.stdout)
+    found = rows_of(result.stdout)
     assert list(found[0]) == ["id", "predicted", 'say "z"', "x, y"]
     assert [row["predicted"] for row in found] == labels
     assert [row["id"] for row in found] == ["1", "2", "3", "4"]
@@ -217,7 +204,7 @@ def test_every_format_holds_the_same(
     assert document["schema_version"] == 1
     assert document["classes"] == ['say "z"', "x, y"]
     text = [{k: str(v) for k, v in row.items()} for row in document["rows"]]
-    assert rows(run(*line, "csv").stdout) == text
+    assert rows_of(run(*line, "csv").stdout) == text
     tabs = csv.DictReader(io.StringIO(run(*line, "tsv").stdout), delimiter="\t")
     assert list(tabs) == text
     lines = run(*line, "ndjson").stdout.splitlines()
@@ -317,7 +304,7 @@ def test_predict_reads_numbers_as_fit_did(tmp_path: Path) -> None:
     assert run("fit", data, *line, "-o", path).exit_code == 0
     found = run("predict", path, data)
     assert found.exit_code == 0, found.stderr
-    assert [row["predicted"] for row in rows(found.stdout)] == ["x", "y", "x", "y"]
+    assert [row["predicted"] for row in rows_of(found.stdout)] == ["x", "y", "x", "y"]
     assert "note" not in found.stderr
 
 

@@ -6,18 +6,13 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
 
 from msvm_select import load_csv, load_model, run_sweep
-from msvm_select.cli import cli
 from msvm_select.errors import DataError, SettingsError
 from msvm_select.files import write_whole
 from msvm_select.model.fitting import cell_of
 from msvm_select.results.ranking import Results
-from tests.conftest import render
-
-DATA = Path(__file__).parents[2] / "data"
-IRIS = DATA / "iris.csv"
+from tests.conftest import DATA, IRIS, render, run
 
 
 @pytest.fixture(scope="module")
@@ -36,18 +31,14 @@ def files(swept: Results, tmp_path: Path) -> dict[str, Path]:
     return paths
 
 
-def run(*arguments: object, **environment: str) -> Result:
-    """The command line as typed."""
-    words = [str(argument) for argument in arguments]
-    return CliRunner(env=environment).invoke(cli, words)
-
-
 def test_the_chosen_cell_is_trained_as_it_was_in_the_sweep(
     files: dict[str, Path], swept: Results, tmp_path: Path
 ) -> None:
     """Its kernel, C and scaling; whatever the environment says of the cell."""
     out = tmp_path / "model.json"
-    found = run("fit", IRIS, "--from", files["json"], "-o", out, MSVM_SELECT_C="3")
+    found = run(
+        "fit", IRIS, "--from", files["json"], "-o", out, env={"MSVM_SELECT_C": "3"}
+    )
     assert found.exit_code == 0, found.output
     row = swept.chosen
     assert row is not None

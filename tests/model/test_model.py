@@ -29,9 +29,8 @@ from msvm_select.settings import default_gamma, settings_from
 from msvm_select.solution import Solution
 from msvm_select.solvers.base import Solver
 from msvm_select.train.along_C import train_cell
-from tests.conftest import PROBLEMS, Problem
+from tests.conftest import IRIS, PROBLEMS, Problem
 
-IRIS = Path(__file__).parents[2] / "data" / "iris.csv"
 SETTINGS: dict[str, dict[str, Any]] = {
     "polynomial": {"degree": 2},
     "rbf": {"gamma": 0.3, "scale": "minmax"},

@@ -6,17 +6,19 @@ import csv
 import io
 import json
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner, Result
 
-from msvm_select.cli import cli
 from msvm_select.columns import Row
 from msvm_select.results.compare import Against, rise
 from msvm_select.results.ranking import Results, rank
 from tests.conftest import render
+from tests.conftest import run as command
+
+run = partial(command, "rank")
 
 
 def row(C: float, loo_rate: float | None, **columns: Any) -> Row:
@@ -46,11 +48,6 @@ def files(tmp_path: Path) -> tuple[Path, Path]:
     for path, rows in zip(paths, (AFTER, BEFORE), strict=True):
         path.write_text(render(ranked(*rows), "csv"))
     return paths
-
-
-def run(*arguments: object) -> Result:
-    """``rank`` as typed."""
-    return CliRunner().invoke(cli, ["rank", *map(str, arguments)])
 
 
 def test_what_moved_comes_the_largest_first() -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import CliRunner
 
 from msvm_select import load_csv, run_sweep
 from msvm_select.cli import cli
@@ -22,9 +22,7 @@ from msvm_select.results.ranking import Results, rank
 from msvm_select.results.reread import read_results
 from msvm_select.settings import settings_from
 from msvm_select.show.answers.sweep import sheet, summary
-from tests.conftest import render
-
-IRIS = Path(__file__).parents[2] / "data" / "iris.csv"
+from tests.conftest import IRIS, render, run
 
 
 def row(C: float, gamma: float | None, loo_rate: float, **columns: Any) -> Row:
@@ -46,11 +44,6 @@ ROWS = (
 def ranked(*rows: Row, by: str = "loo", **settings: Any) -> Results:
     """Results of these rows."""
     return Results(rank(rows, by), by, settings=settings)
-
-
-def run(*arguments: object) -> Result:
-    """The command line as typed."""
-    return CliRunner().invoke(cli, [str(argument) for argument in arguments])
 
 
 @pytest.mark.parametrize(

@@ -12,16 +12,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
 
 from msvm_select import fit, memory, run_sweep
-from msvm_select.cli import cli
 from msvm_select.data.read import load_csv
 from msvm_select.errors import DataError, SettingsError
 from msvm_select.files import check_writable, write_whole
-from tests.conftest import render
+from tests.conftest import IRIS, render, run
 
-DATA = Path(__file__).parents[2] / "data" / "iris.csv"
 PROGRAM = (sys.executable, "-m", "msvm_select")
 LABELS = (
     *(
@@ -38,14 +35,9 @@ LABELS = (
 )
 
 
-def run(*arguments: object, **how: object) -> Result:
-    """One command, in this process."""
-    return CliRunner().invoke(cli, [str(a) for a in arguments], **how)  # type: ignore[arg-type]
-
-
 def shell(line: str, folder: Path) -> subprocess.CompletedProcess[str]:
     """A line of bash with ``$M`` for the program, in this folder."""
-    place = {**os.environ, "M": " ".join(PROGRAM), "PYTHONPATH": str(DATA.parents[1])}
+    place = {**os.environ, "M": " ".join(PROGRAM), "PYTHONPATH": str(IRIS.parents[1])}
     return subprocess.run(
         ["bash", "-c", line], cwd=folder, env=place, capture_output=True, text=True
     )
@@ -63,7 +55,7 @@ def refusal(data: bytes | str, **options: object) -> str:
 def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with data, a model and results."""
     folder = tmp_path_factory.mktemp("place")
-    lines = DATA.read_text(encoding="utf-8").splitlines()
+    lines = IRIS.read_text(encoding="utf-8").splitlines()
     small = "\n".join([lines[0], *lines[1::5]]) + "\n"
     (folder / "iris.csv").write_text(small, encoding="utf-8")
     data = load_csv(folder / "iris.csv")
@@ -141,7 +133,7 @@ def test_a_full_disk_loses_no_results(tiny_disk: Path) -> None:
     old = tiny_disk / "r.json"
     old.write_text("old")
     (tiny_disk / "filler").write_bytes(bytes(56 * 1024))
-    line = ["sweep", DATA, "--C", "0.1:1:+0.1", "--gamma", "1", "--criteria", "sv-rate"]
+    line = ["sweep", IRIS, "--C", "0.1:1:+0.1", "--gamma", "1", "--criteria", "sv-rate"]
     done = run(*line, "-o", old)
     assert done.exit_code == 1
     assert "No space left on device" in done.stderr
@@ -157,7 +149,7 @@ def test_a_read_only_disk_is_told_before_the_training(tiny_disk: Path) -> None:
     subprocess.run(again, check=True, capture_output=True)
     for name in ("r.csv", "m.json"):
         command = "fit" if name == "m.json" else "sweep"
-        done = run(command, DATA, "--C", "1", "-o", tiny_disk / name)
+        done = run(command, IRIS, "--C", "1", "-o", tiny_disk / name)
         assert done.exit_code == 2
         assert done.stderr.count("\n") == 1
         assert "Read-only" in done.stderr
@@ -176,7 +168,7 @@ def test_outputs_that_cannot_be_are_refused_at_once(tmp_path: Path) -> None:
 
 
 def test_the_file_that_is_read_is_never_written_over(place: Path) -> None:
-    """-o DATA, also by another name of it: exit 2, and the data are untouched."""
+    """-o IRIS, also by another name of it: exit 2, and the data are untouched."""
     before = (place / "iris.csv").read_bytes()
     link = place / "link.csv"
     link.symlink_to("iris.csv")
@@ -395,5 +387,5 @@ def test_the_limits_of_memory_are_those_of_the_process() -> None:
     """`ulimit -v` counts, where the system has it."""
     code = "from msvm_select.memory import available; print(available())"
     line = f'ulimit -v 1000000; {sys.executable} -c "{code}"'
-    done = shell(line, DATA.parents[1])
+    done = shell(line, IRIS.parents[1])
     assert 0 < int(done.stdout) < 1_024_000_000

@@ -6,9 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner, Result
 
-from msvm_select.cli import EXIT_CODES, cli
+from msvm_select.cli import EXIT_CODES
 from msvm_select.cli.gates import gated_exit_code
 from msvm_select.columns import Row
 from msvm_select.errors import SettingsError
@@ -16,9 +15,8 @@ from msvm_select.results.choosing import chosen
 from msvm_select.results.notes import broken
 from msvm_select.results.ranking import Results, rank
 from msvm_select.settings.settings import check_applicable
-from tests.conftest import render
+from tests.conftest import IRIS, render, run
 
-IRIS = Path(__file__).parents[2] / "data" / "iris.csv"
 SMALL = ("sweep", IRIS, "--C", "1,10", "--gamma", "0.1", "--criteria")
 
 
@@ -31,11 +29,6 @@ def row(C: float = 1.0, **columns: Any) -> Row:
 def ranked(*rows: Row, by: str = "loo", rule: str = "best") -> Results:
     """Results of these rows, one chosen."""
     return chosen(Results(rank(rows, by), by), rule)
-
-
-def run(*arguments: object) -> Result:
-    """The command line as typed."""
-    return CliRunner().invoke(cli, [str(argument) for argument in arguments])
 
 
 def test_a_score_above_breaks_the_gate() -> None:

@@ -10,7 +10,6 @@ from pathlib import Path
 import click
 import numpy as np
 import pytest
-from click.testing import CliRunner, Result
 
 from msvm_select.cli import cli
 from msvm_select.data.options import ReadOptions
@@ -19,16 +18,11 @@ from msvm_select.settings import Settings, settings_from
 from msvm_select.settings.catalogue import ON_THE_LINE, READING
 from msvm_select.settings.declared import NOT_DECIDING, SETTINGS
 from msvm_select.settings.settings import default_gamma, gamma_value
+from tests.conftest import IRIS, run
 
-DATA = Path(__file__).parents[2] / "data" / "iris.csv"
 EVERY = cli.list_commands(click.Context(cli))
 HEAVY = {"numpy", "scipy", "numba", "pandas", "rich", "qpsolvers", "osqp"}
 ROOMS = {"settings", "columns", "names", "errors", "phrases"}
-
-
-def run(*arguments: object) -> Result:
-    """The command in this process."""
-    return CliRunner().invoke(cli, [str(a) for a in arguments])
 
 
 def params(name: str) -> dict[str, click.Parameter]:
@@ -79,21 +73,21 @@ def test_a_list_that_is_given_twice_is_joined(name: str) -> None:
     kernel = {"degree": "polynomial", "coef0": "sigmoid"}.get(name)
     more = [] if kernel is None else ["--kernel", kernel]
     flag = SETTINGS[name].spelled[0]
-    line = ["sweep", DATA, *more, flag, first, flag, second, "--show-config"]
+    line = ["sweep", IRIS, *more, flag, first, flag, second, "--show-config"]
     shown = run(*line)
     assert shown.exit_code == 0, shown.output
-    joined = run("sweep", DATA, *more, flag, f"{first},{second}", "--show-config")
+    joined = run("sweep", IRIS, *more, flag, f"{first},{second}", "--show-config")
     assert shown.stdout == joined.stdout
 
 
 @pytest.mark.parametrize(
     "line",
     [
-        ("sweep", DATA, "--id-column", "a", "--id-column", "b"),
-        ("sweep", DATA, "--gap", "1e-3", "--gap", "1e-8"),
-        ("sweep", DATA, "--rank-by", "loo", "--rank-by", "cv"),
-        ("sweep", DATA, "-o", "a.csv", "--output", "b.csv"),
-        ("check", DATA, "--target", "class", "--target", "x"),
+        ("sweep", IRIS, "--id-column", "a", "--id-column", "b"),
+        ("sweep", IRIS, "--gap", "1e-3", "--gap", "1e-8"),
+        ("sweep", IRIS, "--rank-by", "loo", "--rank-by", "cv"),
+        ("sweep", IRIS, "-o", "a.csv", "--output", "b.csv"),
+        ("check", IRIS, "--target", "class", "--target", "x"),
         ("plot", "a.json", "-o", "a.png", "--dpi", "90", "--dpi", "100"),
         ("experiment", "three-gaussians", "--sets", "1", "--sets", "2"),
     ],
@@ -108,19 +102,19 @@ def test_one_value_is_not_given_twice(line: tuple[object, ...]) -> None:
 
 def test_a_switch_may_be_turned_back() -> None:
     """The last word counts, so that an alias of the shell can be overruled."""
-    shown = run("sweep", DATA, "--union", "--no-union", "--show-config")
+    shown = run("sweep", IRIS, "--union", "--no-union", "--show-config")
     assert "union = false" in shown.stdout
 
 
 def test_the_words_of_scikit_learn(monkeypatch: pytest.MonkeyPatch) -> None:
     """``poly``, and gamma by ``scale`` and ``auto``, from the line and around it."""
     said = run(
-        *("sweep", DATA, "--kernel", "poly", "--gamma", "auto,0.5", "--show-config")
+        *("sweep", IRIS, "--kernel", "poly", "--gamma", "auto,0.5", "--show-config")
     )
     assert 'kernel = ["polynomial"]' in said.stdout
     assert 'gamma = [0.5, "auto"]' in said.stdout
     monkeypatch.setenv("MSVM_SELECT_GAMMA", "scale")
-    assert 'gamma = ["scale"]' in run("sweep", DATA, "--show-config").stdout
+    assert 'gamma = ["scale"]' in run("sweep", IRIS, "--show-config").stdout
     assert settings_from({"kernel": "poly", "gamma": ["scale", 2]}).gamma == (
         2.0,
         "scale",
@@ -144,7 +138,7 @@ def test_gamma_from_the_data() -> None:
 
 def test_gamma_by_a_word_is_swept(tmp_path: Path) -> None:
     """scale is the default of rbf: the same rows; and results are read again."""
-    grid = ("sweep", DATA, "--C", "1,4", "--format", "json")
+    grid = ("sweep", IRIS, "--C", "1,4", "--format", "json")
     words = run(*grid, "--gamma", "scale,0.5", "-o", tmp_path / "a.json")
     assert words.exit_code == 0, words.output
     rows = json.loads((tmp_path / "a.json").read_text())["rows"]

@@ -8,17 +8,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner, Result
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from msvm_select.cli import cli
 from msvm_select.errors import SettingsError
 from msvm_select.settings import SETTING_NAMES, Settings, settings_from
 from msvm_select.settings.catalogue import READING
 from msvm_select.settings.config import load_config, to_toml
 from msvm_select.settings.declared import SETTINGS
 from msvm_select.settings.layers import variable
+from tests.conftest import run
 
 HOUSE = Path(__file__).parents[2]
 DATA = HOUSE / "data" / "iris.csv"
@@ -84,11 +83,6 @@ def no_settings_around(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in os.environ:
         if name.startswith("MSVM_SELECT_"):
             monkeypatch.delenv(name)
-
-
-def run(*arguments: object, **extra: Any) -> Result:
-    """The command in this process."""
-    return CliRunner().invoke(cli, [str(a) for a in arguments], **extra)
 
 
 def shown(*arguments: object) -> dict[str, Any]:

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import math
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from click.testing import CliRunner, Result
 
-from msvm_select.cli import cli
 from msvm_select.data.read import read_dataset
 from msvm_select.errors import SolverError
 from msvm_select.model import examined
@@ -21,7 +18,10 @@ from msvm_select.model.examined import BoundsReport, bounds
 from msvm_select.settings import settings_from
 from msvm_select.show.answers.bound import LOOKS, conclusion, sheet, terms_of
 from msvm_select.train.along_C import train_cell
-from tests.conftest import DATA
+from tests.conftest import DATA, rows_of
+from tests.conftest import run as command
+
+run = partial(command, "bound")
 
 WINE = {"kernel": "linear", "C": 1000}
 ROUGH = {"C": 1, "gamma": 0.25}
@@ -37,16 +37,6 @@ def report(name: str = "wine", **values: Any) -> BoundsReport:
 def numbers(found: BoundsReport) -> dict[str, Any]:
     """The values by name."""
     return {row["term"]: row["value"] for row in sheet(found).rows}
-
-
-def run(*arguments: object) -> Result:
-    """The command, in this process."""
-    return CliRunner().invoke(cli, ["bound", *map(str, arguments)])
-
-
-def rows(text: str) -> list[dict[str, str]]:
-    """The rows of a csv."""
-    return list(csv.DictReader(io.StringIO(text)))
 
 
 @pytest.fixture(scope="module")
@@ -185,7 +175,7 @@ def test_formats_hold_the_same_rows() -> None:
     line = [DATA / "iris.csv", "--C", 1, "--gamma", 0.25, "--loss", "l2"]
     found = run(*line, "--format", "csv")
     assert found.exit_code == 0
-    table = rows(found.stdout)
+    table = rows_of(found.stdout)
     assert tuple(table[0]) == tuple(look.name for look in LOOKS)
     document = json.loads(run(*line, "--format", "json").stdout)
     assert document["schema_version"] == 1

@@ -15,8 +15,8 @@ from msvm_select.cli.check import command
 from msvm_select.data.doubts import Description, describe
 from msvm_select.data.read import load_csv
 from msvm_select.errors import DataError
+from tests.conftest import DATA
 
-DATA = Path(__file__).parents[2] / "data"
 ODD = (
     "a,b,c,d,class\n"
     "1,7,1,0,x\n"

@@ -6,11 +6,12 @@ import csv
 import io
 import json
 from dataclasses import replace
+from functools import partial
 from itertools import combinations
 from typing import Any
 
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import CliRunner
 
 from msvm_select.cli import cli
 from msvm_select.cli.compare import with_the_truth
@@ -23,6 +24,9 @@ from msvm_select.show.answers.compare import sheet
 from msvm_select.sweep.loop import gather, iterate
 from msvm_select.train.events import Stopwatch
 from tests.conftest import DATA
+from tests.conftest import run as command
+
+run = partial(command, "compare")
 
 GRID = ["--gamma", "0.05,0.5", "--C", "0.5,8,128"]
 
@@ -43,11 +47,6 @@ def comparison(
 def by_name(found: Comparison) -> dict[str, dict[str, Any]]:
     """The rows by criterion."""
     return {str(row["criterion"]): row for row in found.rows}
-
-
-def run(*arguments: object) -> Result:
-    """The command, in this process."""
-    return CliRunner().invoke(cli, ["compare", *map(str, arguments)])
 
 
 def test_the_choice_and_its_regret() -> None:

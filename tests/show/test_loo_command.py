@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import threading
+from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import CliRunner
 
 from msvm_select import load_csv
 from msvm_select.cli import cli, talk
@@ -24,21 +22,14 @@ from msvm_select.settings import settings_from
 from msvm_select.show.answers.cell import in_words, left_out_sheet
 from msvm_select.train.along_C import train_cell
 from msvm_select.train.events import CellDone, CellProgress, CellStarted, Started
+from tests.conftest import IRIS, rows_of
+from tests.conftest import run as command
 from tests.model.test_model import Idle
 
-IRIS = Path(__file__).parents[2] / "data" / "iris.csv"
+run = partial(command, "loo")
+
 CELL = ("--C", 1, "--gamma", 0.25)
 ODD = "name,x,class\nann,0,a|b\nbob,0.1,a|b\ncat,1,c\ndan,1.1,c\neve,9,alone\n"
-
-
-def run(*arguments: object, **extra: Any) -> Result:
-    """The command in this process."""
-    return CliRunner().invoke(cli, ["loo", *map(str, arguments)], **extra)
-
-
-def rows(text: str) -> list[dict[str, str]]:
-    """The rows of a csv."""
-    return list(csv.DictReader(io.StringIO(text)))
 
 
 @pytest.fixture(autouse=True)
@@ -99,8 +90,8 @@ def test_every_format_holds_every_sample(report: LeftOutReport) -> None:
     lines = run(IRIS, *CELL, "--format", "ndjson").stdout.splitlines()
     assert [json.loads(line) for line in lines] == expected
     found = run(IRIS, *CELL, "--format", "csv")
-    assert tuple(rows(found.stdout)[0]) == tuple(left_out_sheet(report).names)
-    margins = [float(row["margin"]) for row in rows(found.stdout)]
+    assert tuple(rows_of(found.stdout)[0]) == tuple(left_out_sheet(report).names)
+    margins = [float(row["margin"]) for row in rows_of(found.stdout)]
     assert margins == report.left_out.margin.tolist()
     assert "Leave-one-out: " in found.stderr
     tabs = run(IRIS, *CELL, "--format", "tsv").stdout
@@ -138,13 +129,13 @@ def test_the_counts_are_those_of_a_sweep() -> None:
         + ["--format", "csv"],
     )  # fmt: skip
     summary = json.loads(run(IRIS, *CELL, "--format", "json").stdout)["summary"]
-    assert rows(swept.stdout)[0]["loo_errors"] == str(summary["loo_errors"])
+    assert rows_of(swept.stdout)[0]["loo_errors"] == str(summary["loo_errors"])
 
 
 def test_ids_ties_and_a_class_of_one(odd: Path) -> None:
     """Rows go by their id; the only one of its class has no prediction or margin."""
     line = (odd, "--id-column", "name", "--gamma", 1, "--C", 10)
-    found = rows(run(*line, "--format", "csv").stdout)
+    found = rows_of(run(*line, "--format", "csv").stdout)
     assert [row["id"] for row in found] == ["ann", "bob", "cat", "dan", "eve"]
     alone = found[-1]
     assert (alone["predicted"], alone["margin"]) == ("?", "")
@@ -208,7 +199,7 @@ def test_another_solver_gives_the_same_answers(tmp_path: Path) -> None:
     path = tmp_path / "small.csv"
     path.write_text("\n".join([lines[0], *lines[1::5]]) + "\n")
     line = (path, *CELL, "--format", "csv")
-    exact, other = (rows(run(*line, "--solver", s).stdout) for s in ("exact", "qp"))
+    exact, other = (rows_of(run(*line, "--solver", s).stdout) for s in ("exact", "qp"))
     for name in ("predicted", "wrong"):
         assert [row[name] for row in exact] == [row[name] for row in other]
     assert any(row["road"] == "retrained" for row in other)

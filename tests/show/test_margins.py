@@ -5,29 +5,24 @@ from __future__ import annotations
 import csv
 import io
 import json
-from pathlib import Path
+from functools import partial
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 
-from msvm_select.cli import cli
 from msvm_select.geometry.margins import pair_margins, proposition_2, weight_distances
 from msvm_select.kernels.linear import Linear
 from msvm_select.kernels.rbf import Rbf
 from msvm_select.names import SOLVERS
 from msvm_select.records import Dual
 from msvm_select.show.answers.cell import MARGINS
-from tests.conftest import PROBLEMS, Problem, table
+from tests.conftest import DATA, PROBLEMS, Problem, table
+from tests.conftest import run as command
 from tests.model.test_model import Idle
 
-DATA = Path(__file__).parents[2] / "data"
+run = partial(command, "margins")
+
 SOLVER = SOLVERS["exact"]()
-
-
-def run(*arguments: object):
-    """The command in this process."""
-    return CliRunner().invoke(cli, ["margins", *map(str, arguments)])
 
 
 @pytest.mark.parametrize("name", PROBLEMS)

@@ -33,7 +33,7 @@ from msvm_select.show.page.heat import Painting
 from msvm_select.show.page.markup import EMPTY, el, script_data
 from msvm_select.show.page.page import Report, render
 from msvm_select.solvers.exact.solver import Exact
-from tests.conftest import DATA
+from tests.conftest import DATA, run
 from tests.show.pages import EVIL, SETTINGS, large, report, samples
 
 
@@ -399,7 +399,7 @@ class Stopped(Exact):
 def sweep(*arguments: object) -> Any:
     """The command, on iris."""
     line = ["sweep", str(DATA / "iris.csv"), "--quiet", *map(str, arguments)]
-    return CliRunner().invoke(cli, line)
+    return run(*line)
 
 
 def test_the_sweep_writes_it(tmp_path: Path) -> None:
@@ -467,7 +467,7 @@ def test_rows_that_were_kept_become_a_page(ending: str, tmp_path: Path) -> None:
     kept, path = tmp_path / f"rows.{ending}", tmp_path / "out.html"
     assert sweep("--C", "1,2", "--kernel", "linear", "-o", kept).exit_code == 0
     line = ["rank", str(kept), "--by", "n_sv", "--report", str(path)]
-    done = CliRunner().invoke(cli, line)
+    done = run(*line)
     assert done.exit_code == 0
     page = Page(path.read_text(encoding="utf-8"))
     assert any("is the best by n_sv" in text for text in page.texts["p"])

@@ -27,7 +27,7 @@ from msvm_select.show.figures.heat import colour_of
 from msvm_select.show.figures.look import label, short, thinned
 from msvm_select.show.page.heat import Painting, style
 from msvm_select.show.text import ASCII_SHADES, heat_text
-from tests.conftest import DATA, render
+from tests.conftest import DATA, render, run
 
 pytest.importorskip("matplotlib")
 
@@ -341,7 +341,7 @@ def test_left_out_errors_are_those_of_the_loo_command(two: Path) -> None:
     data = load_csv(two)
     plane = plane_of(fit(data, C=2, gamma=1.0, scale="minmax"), data)
     options = ["--C", "2", "--gamma", "1", "--scale", "minmax", "--format", "json"]
-    found = CliRunner().invoke(cli, ["loo", str(two), *options, "-q"])
+    found = run("loo", str(two), *options, "-q")
     rows = json.loads(found.stdout)["rows"]
     assert plane.wrong.tolist() == [row["wrong"] for row in rows]
 

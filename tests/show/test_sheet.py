@@ -10,16 +10,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner, Result
 
-from msvm_select.cli import cli
 from msvm_select.columns import COLUMNS, Row
 from msvm_select.records import Plain
 from msvm_select.results.choosing import chosen
 from msvm_select.results.ranking import Results, rank
 from msvm_select.show.answers.sweep import sheet
 from msvm_select.show.sheet import Look, Sheet, aligned, json_document, shown
-from tests.conftest import DATA, render
+from tests.conftest import DATA, render, run
 
 CERTIFIED = {"n_samples": 150, "n_classes": 3, "n_sv": 30, "gap": 1.5e-12}
 GRID = ("--C", "0.1,1", "--gamma", "0.1,1", "--criteria", "sv-rate")
@@ -33,11 +31,6 @@ def row(**columns: Any) -> Row:
 def ranked(*rows: Row, by: str = "sv-rate") -> Results:
     """Results of these rows."""
     return Results(rank(rows, by), by, settings={"C": (1.0,)})
-
-
-def run(*arguments: object) -> Result:
-    """The command line as typed, in this process."""
-    return CliRunner().invoke(cli, [str(argument) for argument in arguments])
 
 
 ROWS = (

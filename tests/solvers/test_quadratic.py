@@ -6,11 +6,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 from scipy.optimize import minimize
 
 from msvm_select import fit, run_sweep
-from msvm_select.cli import cli
 from msvm_select.criteria.base import Cell
 from msvm_select.criteria.cross_validation import CrossValidation, folds
 from msvm_select.criteria.leave_one_out import leave_each_out
@@ -26,7 +24,7 @@ from msvm_select.solution import Solution
 from msvm_select.solvers.base import Solver
 from msvm_select.solvers.exact.solver import Exact
 from msvm_select.solvers.qp import Qp
-from tests.conftest import DATA, PROBLEMS, Problem, blobs, table
+from tests.conftest import DATA, PROBLEMS, Problem, blobs, run, table
 
 NEAR = 1e-6
 KERNELS = {"linear": Linear(), "rbf": Rbf(0.3), "rough": Rbf(5.0)}
@@ -268,13 +266,13 @@ def test_the_classifier_takes_the_loss(three):
 def test_the_command_line_tells_the_loss():
     """On stderr, and in a column after the schema's."""
     line = ["sweep", str(DATA / "iris.csv"), "--C", "1", "--gamma", "0.5"]
-    found = CliRunner().invoke(cli, [*line, "--loss", "l2", "--format", "csv"])
+    found = run(*line, "--loss", "l2", "--format", "csv")
     assert found.exit_code == 0
     assert "; loss l2" in found.stderr
     header, row = found.stdout.splitlines()
     assert header.endswith(",seconds,loss")
     assert row.endswith(",l2")
-    assert CliRunner().invoke(cli, [*line, "--loss", "l3"]).exit_code == 2
+    assert run(*line, "--loss", "l3").exit_code == 2
 
 
 @pytest.mark.skipif(

@@ -6,10 +6,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from click.testing import CliRunner, Result
 
 from msvm_select import load_csv
-from msvm_select.cli import cli
 from msvm_select.memory import training_bytes
 from msvm_select.records import Dataset
 from msvm_select.settings import settings_from
@@ -17,9 +15,8 @@ from msvm_select.show.answers import plan as plan_answer
 from msvm_select.sweep import plan as estimating
 from msvm_select.sweep import plan as planning
 from msvm_select.sweep.plan import Part, estimate, part_of
-from tests.conftest import DATA
+from tests.conftest import DATA, IRIS, run
 
-IRIS = DATA / "iris.csv"
 GRID = ("--C", "0.1,1,10", "--gamma", "0.25,1", "--solver", "qp", "--criteria", "vc")
 
 
@@ -30,11 +27,6 @@ def guess(monkeypatch: pytest.MonkeyPatch) -> None:
         planning, "estimate", lambda *_: estimating.Estimate(4.0, 9.0, 80)
     )
     monkeypatch.setattr(planning, "compiling_note", lambda started: "")
-
-
-def run(*arguments: object) -> Result:
-    """The command line, in this process."""
-    return CliRunner().invoke(cli, [str(argument) for argument in arguments])
 
 
 @pytest.mark.usefixtures("guess")

@@ -10,10 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
 
 from msvm_select import load_csv, run_sweep
-from msvm_select.cli import cli
 from msvm_select.columns import Row
 from msvm_select.results.choosing import edges
 from msvm_select.results.ranking import Results, rank
@@ -21,8 +19,8 @@ from msvm_select.settings import Settings, settings_from
 from msvm_select.sweep.journal import Journal
 from msvm_select.sweep.loop import Extension, gather, iterate
 from msvm_select.train.events import Event, GramTested, Progress, Started, Widened
+from tests.conftest import IRIS, run
 
-IRIS = Path(__file__).parents[2] / "data" / "iris.csv"
 Value = Callable[[Row], float | None]
 
 
@@ -206,18 +204,18 @@ def test_the_command_says_each_round_and_where_it_ended(tmp_path: Path) -> None:
         str(out),
     ]
     line += ["--criteria", "train-errors"]
-    plain = CliRunner().invoke(cli, line)
+    plain = run(*line)
     assert "--extend 1 looks beyond it" in plain.stderr
-    wide = CliRunner().invoke(cli, [*line, "--extend", "1"])
+    wide = run(*line, "--extend", "1")
     assert "Round 1 of 1: the best C = 0.0078125 is the largest" in wide.stderr
     assert "--extend 2 looks beyond it" in wide.stderr
     settings = json.loads(out.read_text())["settings"]
     assert settings["extended_from"] == {"C": [2.0**-9, 2.0**-7]}
     assert settings["C"] == [2.0**-9, 2.0**-7, 2.0**-5, 2.0**-3]
-    inside = CliRunner().invoke(cli, [*line, "--extend", "9"])
+    inside = run(*line, "--extend", "9")
     assert "The best value is within the grid now (C: " in inside.stderr
     again = [*line, "--C", "2^-9:2^13:12", "--extend", "9"]
-    assert "Nothing to extend" in CliRunner().invoke(cli, again).stderr
+    assert "Nothing to extend" in run(*again).stderr
 
 
 def test_a_journal_keeps_the_rounds(tmp_path: Path) -> None:

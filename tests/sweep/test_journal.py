@@ -19,9 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner, Result
 
-from msvm_select.cli import cli
 from msvm_select.columns import Row
 from msvm_select.errors import DataError, MsvmError, SettingsError
 from msvm_select.records import Dataset
@@ -31,9 +29,8 @@ from msvm_select.sweep import journal as journal_module
 from msvm_select.sweep.journal import Journal
 from msvm_select.sweep.loop import gather, iterate, run_sweep
 from msvm_select.train.events import CellDone, GramTested, Resumed
-from tests.conftest import PROBLEMS
+from tests.conftest import IRIS, PROBLEMS, run
 
-IRIS = Path(__file__).parents[2] / "data" / "iris.csv"
 GRID = ("--C", "2^-3:2^9:25", "--gamma", "0.1,1", "--criteria", "loo,radius-margin")
 
 
@@ -68,11 +65,6 @@ def cells(data: Dataset, asked: Settings, file: Path, stop: int | None = None) -
 def untimed(data: Dataset, asked: Settings, rows: list[Row]) -> list[Row]:
     """Ranked, but for what differs from run to run."""
     return [replace(row, seconds=None) for row in gather(data, asked, rows).rows]
-
-
-def run(*arguments: object) -> Result:
-    """The command in this process."""
-    return CliRunner().invoke(cli, [str(a) for a in arguments])
 
 
 def start(*arguments: object, code: str = "") -> subprocess.Popen[str]:

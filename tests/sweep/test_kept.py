@@ -8,9 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 
-from msvm_select.cli import cli
 from msvm_select.left_out import LeftOut
 from msvm_select.model.examined import judged
 from msvm_select.names import SOLVERS
@@ -20,9 +18,8 @@ from msvm_select.solution import Solution
 from msvm_select.solvers.exact.solver import Exact
 from msvm_select.sweep.cells import MOST, Kept
 from msvm_select.sweep.loop import gather, iterate
-from tests.conftest import PROBLEMS
+from tests.conftest import DATA, PROBLEMS, run
 
-DATA = Path(__file__).parents[2] / "data"
 GRID = {"C": "0.25,1,4,16", "gamma": "0.125,0.5"}
 
 
@@ -65,7 +62,7 @@ def test_the_page_of_a_sweep_trains_nothing_again(rule: str, tmp_path: Path) -> 
     path, options = tmp_path / "page.html", ["--quiet", "--solver", "counting"]
     grid = ["--C", "0.25,1,4", "--gamma", "0.1,0.5", "--select", rule]
     line = ["sweep", str(DATA / "iris.csv"), *options, *grid, "--report", str(path)]
-    done = CliRunner().invoke(cli, line)
+    done = run(*line)
     assert done.exit_code == 0, done.stderr
     assert 'id="confusion"' in path.read_text(encoding="utf-8")
     assert len(Counting.solved) == 6
@@ -113,15 +110,15 @@ def test_json_results_hold_what_the_test_of_each_gram_matrix_found(
     first, again = tmp_path / "first.json", tmp_path / "again.json"
     line = ["sweep", str(DATA / "iris.csv"), "--criteria", "sv-rate", "--C", "1"]
     line += ["--gamma", "0.5,0.1", "--jobs", "2", "-o", str(first)]
-    done = CliRunner().invoke(cli, line)
+    done = run(*line)
     assert "eigenvalue" not in done.stderr
-    told = CliRunner().invoke(cli, [*line, "--verbose"]).stderr
+    told = run(*line, "--verbose").stderr
     assert told.count("smallest eigenvalue of the Gram matrix") == 2
     gram = json.loads(first.read_text())["gram"]
     assert [test["gamma"] for test in gram] == [0.1, 0.5]
     assert [test["indefinite"] for test in gram] == [False, False]
     assert all(abs(test["smallest_eigenvalue"]) < 1e-6 for test in gram)
-    CliRunner().invoke(cli, ["rank", str(first), "-o", str(again)])
+    run("rank", str(first), "-o", str(again))
     assert json.loads(again.read_text())["gram"] == gram
 
 
@@ -129,7 +126,7 @@ def test_an_indefinite_gram_matrix_is_told(tmp_path: Path) -> None:
     """Its eigenvalue, on stderr and in the JSON, since its cells are refused."""
     out = tmp_path / "out.json"
     line = ["sweep", str(DATA / "iris.csv"), "--kernel", "sigmoid", "--gamma", "1"]
-    done = CliRunner().invoke(cli, [*line, "--C", "1", "-o", str(out)])
+    done = run(*line, "--C", "1", "-o", str(out))
     assert done.exit_code == 4
     assert "smallest eigenvalue of the Gram matrix -" in done.stderr
     assert json.loads(out.read_text())["gram"][0]["indefinite"] is True

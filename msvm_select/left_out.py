@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -19,6 +20,13 @@ ROADS = (
 )
 NOT_A_SV, BY_TRAINING, PREDICTED, REPAIRED, RETRAINED, SINGLE = range(len(ROADS))
 AMBIGUOUS = 1e-7
+
+Tell = Callable[[int, int], None]
+"""Hears how many samples are through, and of how many."""
+
+
+def quiet(done: int, of: int) -> None:
+    """Tell nobody."""
 
 
 @dataclass(frozen=True, eq=False)

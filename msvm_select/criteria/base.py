@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol
 
 from msvm_select.errors import SettingsError
-from msvm_select.left_out import LeftOut
+from msvm_select.left_out import LeftOut, Tell, quiet
 from msvm_select.records import Dataset, Dual, Floats, Gram, Ints, Scaling
 from msvm_select.solution import Solution
 
@@ -49,13 +49,9 @@ class TrainingSolver(Protocol):
         *,
         every_margin: bool = False,
         jobs: int = 1,
-        tell: Callable[[int, int], None] = ...,
+        tell: Tell = ...,
     ) -> LeftOut:
         """Every sample judged by the machine without it."""
-
-
-def quiet(done: int, of: int) -> None:
-    """Tell nobody."""
 
 
 @dataclass(frozen=True)
@@ -89,7 +85,7 @@ class Cell:
     solver: TrainingSolver
     solution: Solution
     jobs: int = 1
-    tell: Callable[[int, int], None] = quiet
+    tell: Tell = quiet
     constants: Constants = Constants()
     dual: Callable[[Gram, Ints, int, float], Dual] = Dual
     mercer: bool = True

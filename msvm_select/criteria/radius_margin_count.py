@@ -38,17 +38,17 @@ more of them as long as one has a negative slope.  Each try is an upper bound.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from msvm_select.criteria.base import Cell, Criterion, Score, quiet
+from msvm_select.criteria.base import Cell, Criterion, Score
 from msvm_select.criteria.box_qp import minimise
 from msvm_select.criteria.radius_margin import RadiusMargin, radius_margin_terms
 from msvm_select.errors import SolverError
 from msvm_select.flow import centre
+from msvm_select.left_out import Tell, quiet
 from msvm_select.records import TIE, Floats, Gram, Ints, Mask
 from msvm_select.solution import Solution
 
@@ -75,9 +75,7 @@ class Counted:
         return int(self.samples.size)
 
 
-def count_removable(
-    terms: RadiusMargin, tell: Callable[[int, int], None] = quiet
-) -> Counted:
+def count_removable(terms: RadiusMargin, tell: Tell = quiet) -> Counted:
     """B* of a machine whose bound applies; ``tell`` hears of the support vectors."""
     judge = _Judge(terms)
     samples, bridges = [], 0

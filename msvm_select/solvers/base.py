@@ -16,24 +16,25 @@ solver that knows a faster road takes that.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from msvm_select.left_out import LeftOut
-from msvm_select.records import Dual
+from msvm_select.errors import SolverError
+from msvm_select.flow import ties_all, without
+from msvm_select.left_out import (
+    BY_TRAINING,
+    NOT_A_SV,
+    RETRAINED,
+    SINGLE,
+    LeftOut,
+    Tell,
+    quiet,
+)
+from msvm_select.records import Dual, Floats, Gram
 from msvm_select.solution import Solution
-from msvm_select.solvers.leave_out.retraining import retrain_each
-
-Tell = Callable[[int, int], None]
 
 RESIDUE = 1e-10  # of the box: so near to a bound is at it, but for rounding
-
-
-def quiet(done: int, of: int) -> None:
-    """Tell nobody."""
 
 
 class Solver(ABC):
@@ -63,10 +64,49 @@ class Solver(ABC):
         ``every_margin`` also trains what the training margin decides; ``jobs`` threads
         may be used; ``tell(done, of)`` hears how many samples are through.
         """
-        return retrain_each(self.solve, solution, every_margin=every_margin, tell=tell)
+        y, at, alpha = solution.dual.y, np.arange(solution.dual.m), solution.alpha
+        C, supports = solution.dual.C, solution.is_support_vector
+        alone = np.bincount(y, minlength=solution.dual.Q)[y] == 1
+        h = solution.outputs
+        margins = h[at, y][:, None] - h
+        weighed = (alpha * np.where(alpha > 0.0, margins, 0.0)).sum(axis=1)
+        decided = supports & (weighed <= 0.0)
+        road = np.where(decided, BY_TRAINING, np.where(supports, RETRAINED, NOT_A_SV))
+        at_top = np.full(y.size, bool((alpha >= C).any()))
+        loose = not ties_all(alpha.T, y, C)  # p itself may hold b
+        asked = supports & (every_margin | ~decided) | loose
+        for done, p in enumerate(todo := np.flatnonzero(asked & ~alone)):
+            tell(done, todo.size)
+            machine = self.without(solution, int(p))
+            g = solution.dual.gram.matrix[p, at != p] @ machine.tau
+            margins[p] = g[y[p]] + machine.b[y[p]] - g - machine.b
+            at_top[p] = bool((machine.alpha >= machine.dual.C).any())
+        margins[decided & (not every_margin)] = np.nan
+        margins[alone], road[alone] = -np.inf, SINGLE
+        margins[at, y] = np.inf
+        return LeftOut(y, margins, road, np.zeros(y.size, np.int64), at_top)
+
+    def without(self, solution: Solution, p: int) -> Solution:
+        """The machine of the others, trained from the solution less p's flow."""
+        dual = solution.dual
+        keep = np.arange(dual.m) != p
+        if dual.gram.factor is not None:
+            gram = Gram(factor=np.ascontiguousarray(dual.gram.factor[keep]))
+        else:
+            gram = Gram(whole=dual.gram.matrix[np.ix_(keep, keep)])
+        reduced = Dual(gram, dual.y[keep], dual.Q, dual.C)
+        flow = np.ascontiguousarray(solution.alpha.T)
+        alpha = without(flow, dual.y, dual.C, p).T[keep]
+        tau = -alpha
+        tau[np.arange(reduced.m), reduced.y] += alpha.sum(axis=1)
+        start = Solution(reduced, tau, gram.product(tau))
+        machine = self.solve(reduced, start=start)
+        if not machine.converged:
+            raise SolverError(f"without sample {p + 1}: {machine.reason}")
+        return machine
 
 
-def scaled_start(dual: Dual, start: Solution | None) -> NDArray[np.float64]:
+def scaled_start(dual: Dual, start: Solution | None) -> Floats:
     """tau (m, Q) to begin with: the start times C_new / C_old, or zero."""
     if start is None:
         return np.zeros((dual.m, dual.Q))

@@ -18,10 +18,10 @@ from threading import Lock
 from typing import Any
 
 from msvm_select.columns import Row, Setting, scored_columns
-from msvm_select.criteria.base import Cell, Criterion, Score, quiet
+from msvm_select.criteria.base import Cell, Criterion, Score
 from msvm_select.errors import KernelError, SolverError
 from msvm_select.kernels.base import Kernel
-from msvm_select.left_out import LeftOut
+from msvm_select.left_out import LeftOut, quiet
 from msvm_select.names import MACHINES
 from msvm_select.records import Dataset, Gram
 from msvm_select.results.choosing import chosen, in_order_of_choice

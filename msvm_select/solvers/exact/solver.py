@@ -26,10 +26,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from msvm_select.left_out import LeftOut
+from msvm_select.left_out import LeftOut, Tell, quiet
 from msvm_select.records import Dual
 from msvm_select.solution import Solution
-from msvm_select.solvers.base import Solver, Tell, quiet
+from msvm_select.solvers.base import Solver
 from msvm_select.solvers.exact.exchange import MOST_DIRECT, exchange, refined
 from msvm_select.solvers.exact.face import newton_on_face
 from msvm_select.solvers.exact.workbench import Training

@@ -44,13 +44,14 @@ from msvm_select.solvers.leave_out.exchanges import (
     Table,
     exchange_each,
 )
-from msvm_select.solvers.leave_out.stored import MOST_STORED, Columns
 from msvm_select.solvers.leave_out.tableau import Tableau, build
 
 Ints = NDArray[np.int64]
 
 CHUNK = 256  # samples between two words of progress
 TABLEAU_NUMBERS = 2e8  # of the tableau: beyond, every support vector is retrained
+MOST_STORED = 4e7  # numbers in the columns of S that are kept
+LIKELY = 0.4  # r of variables whose columns are made before they are asked for
 CLEAR = 1e-6  # a margin below is retrained: the tableau has some nine digits
 
 
@@ -269,3 +270,52 @@ class _LeavingOut:
             self.y[back], self.margins[back], self.road[back],
             self.exchanges[back], self.at_top[back], self.unsure[back],
         )  # fmt: skip
+
+
+class Columns:
+    """The columns of S that some sample shifts: ``store[at[v]]`` is that of variable v.
+
+    S (``tableau``) is too large to be made whole, and few of its columns are ever used.
+    """
+
+    def __init__(self, tableau: Tableau) -> None:
+        """None yet."""
+        self.tableau = tableau
+        s = tableau.alpha_N.size
+        self.store, self.filled = np.empty((0, s)), 0
+        self.at = np.full(s, -1)
+        self.needed = np.zeros(s, np.bool_)
+        self.most = int(MOST_STORED // max(1, s))
+        self.fresh = True
+
+    def need_shifts_of(self, samples: Ints) -> None:
+        """The variables that leaving these samples out will shift."""
+        t = self.tableau
+        if self.fresh:  # these are asked for by many
+            near = np.argsort(np.abs(t.r_N))[: self.most // 4]
+            self.needed[near[np.abs(t.r_N[near]) < LIKELY]] = True
+            self.fresh = False
+        self.needed |= (t.alpha_N > 0.0) & np.isin(t.rows_N, samples)
+        self.make_needed()
+
+    def make_needed(self) -> None:
+        """Make what was found missing."""
+        wanted = np.flatnonzero(self.needed & (self.at < 0))
+        if wanted.size:
+            first, self.filled = self.filled, self.filled + wanted.size
+            self.at[wanted] = np.arange(first, self.filled)
+            self._make_room()
+            self.store[first : self.filled] = self.tableau.columns(wanted)
+        self.needed[:] = False
+
+    def _make_room(self) -> None:
+        """Twice as much where it runs out; the system gives it as it is filled."""
+        if self.filled > self.store.shape[0]:
+            grown = np.empty((2 * self.filled, self.store.shape[1]))
+            grown[: self.store.shape[0]] = self.store
+            self.store = grown
+
+    def forget(self) -> None:
+        """Let go of all where they have grown too many."""
+        if self.filled > self.most:
+            self.filled, self.at[:] = 0, -1

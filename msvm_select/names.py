@@ -64,11 +64,11 @@ class Registry(MutableMapping[str, type[T]], Generic[T]):
 
 
 KERNELS: Registry[Kernel] = Registry(
-    linear=("kernels.linear:Linear", "x.z"),
-    polynomial=("kernels.polynomial:Polynomial", "(gamma x.z + coef0)^degree"),
+    linear=("kernels.inner_products:Linear", "x.z"),
+    polynomial=("kernels.inner_products:Polynomial", "(gamma x.z + coef0)^degree"),
     rbf=("kernels.rbf:Rbf", "exp(-gamma ||x - z||^2), gamma = 1/(2 sigma^2)"),
     sigmoid=(
-        "kernels.sigmoid:Sigmoid",
+        "kernels.inner_products:Sigmoid",
         "tanh(gamma x.z + coef0), not a Mercer kernel in general",
     ),
     precomputed=(

@@ -9,7 +9,7 @@ import pytest
 from scipy.optimize import linprog
 
 from msvm_select.flow import arc_gains, centre, largest_mean_cycle
-from msvm_select.kernels.linear import Linear
+from msvm_select.kernels.inner_products import Linear
 from msvm_select.kernels.rbf import Rbf
 from msvm_select.solution import Solution
 from msvm_select.solvers.qp import Qp

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from msvm_select.kernels.linear import Linear
+from msvm_select.kernels.inner_products import Linear
 from msvm_select.kernels.rbf import Rbf
 from msvm_select.records import Dual, Gram
 from msvm_select.solution import Solution

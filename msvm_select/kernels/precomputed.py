@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
@@ -18,8 +17,8 @@ SYMMETRY = 1e-10
 class Precomputed(Kernel):
     """The features of sample i are its kernel values k(x_i, x_j), j = 1..m."""
 
-    name: ClassVar[str] = "precomputed"
-    is_vector_kernel: ClassVar[bool] = False
+    name = "precomputed"
+    is_vector_kernel = False
 
     @property
     def always_psd(self) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
@@ -19,8 +18,8 @@ class Rbf(Kernel):
 
     gamma: float
 
-    name: ClassVar[str] = "rbf"
-    positive: ClassVar[frozenset[str]] = frozenset({"gamma"})
+    name = "rbf"
+    positive = frozenset({"gamma"})
 
     @property
     def roughness(self) -> tuple[float, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -39,7 +39,7 @@ class Osqp(Solver):
     the active set that it found is polished; where that fails, it goes on to a finer.
     """
 
-    name: ClassVar[str] = "osqp"
+    name = "osqp"
 
     def solve(self, dual: Dual, start: Solution | None = None) -> Solution:
         """The optimum of ``dual``; ``start.carry`` has the OSQP object of its gram."""

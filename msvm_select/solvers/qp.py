@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 import warnings
 from difflib import get_close_matches
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -34,7 +34,7 @@ class Qp(Solver):
     H_(i,k),(j,l) = K_ij <e_{y_i} - e_k, e_{y_j} - e_l> and A's rows e_{y_i} - e_k.
     """
 
-    name: ClassVar[str] = "qp"
+    name = "qp"
 
     def __init__(self, gap: float | None = None, backend: str | None = None) -> None:
         """``backend``: a name that qpsolvers knows; the most exact one by default."""

@@ -10,7 +10,6 @@ up to date by one product.  Before it ends, the certificate is taken on all samp
 from __future__ import annotations
 
 import time
-from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,8 +30,8 @@ BURST = 100_000  # steps between two certificates
 class Smo(Solver):
     """Cycle steps to a gap; first order, so choose it for size, not for digits."""
 
-    name: ClassVar[str] = "smo"
-    default_gap: ClassVar[float] = 1e-3
+    name = "smo"
+    default_gap = 1e-3
 
     def solve(self, dual: Dual, start: Solution | None = None) -> Solution:
         """The optimum of ``dual`` to the gap, begun at ``start`` if there is one."""

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 from sklearn.svm import SVC
 
-from msvm_select.kernels.linear import Linear
+from msvm_select.kernels.inner_products import Linear
 from msvm_select.kernels.rbf import Rbf
 from msvm_select.records import Dual, Floats, Ints
 from msvm_select.solution import Solution

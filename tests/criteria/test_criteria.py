@@ -17,7 +17,7 @@ from msvm_select.criteria.cross_validation import (
 )
 from msvm_select.criteria.leave_one_out import SupportCount, TrainErrors
 from msvm_select.errors import SettingsError
-from msvm_select.kernels.linear import Linear
+from msvm_select.kernels.inner_products import Linear
 from msvm_select.kernels.precomputed import Precomputed
 from msvm_select.kernels.rbf import Rbf
 from msvm_select.names import CRITERIA

@@ -28,10 +28,8 @@ from msvm_select.criteria.guaranteed_risk import (
 )
 from msvm_select.errors import SettingsError
 from msvm_select.generate import as_csv, three_gaussians
-from msvm_select.kernels.linear import Linear
-from msvm_select.kernels.polynomial import Polynomial
+from msvm_select.kernels.inner_products import Linear, Polynomial, Sigmoid
 from msvm_select.kernels.rbf import Rbf
-from msvm_select.kernels.sigmoid import Sigmoid
 from msvm_select.machines.quadratic import Quadratic
 from msvm_select.records import Dual, Scaling
 from msvm_select.settings import settings_from

@@ -19,8 +19,7 @@ from msvm_select.criteria.risk_bounds import (
     vc,
     vc_risk,
 )
-from msvm_select.kernels.linear import Linear
-from msvm_select.kernels.polynomial import Polynomial
+from msvm_select.kernels.inner_products import Linear, Polynomial
 from msvm_select.kernels.rbf import Rbf
 from msvm_select.machines.quadratic import Quadratic
 from msvm_select.records import Dataset, Dual, Scaling

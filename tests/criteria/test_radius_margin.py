@@ -28,8 +28,7 @@ from msvm_select.criteria.radius_margin_count import (
     nearest_flow,
 )
 from msvm_select.geometry.ball import smallest_ball
-from msvm_select.kernels.linear import Linear
-from msvm_select.kernels.polynomial import Polynomial
+from msvm_select.kernels.inner_products import Linear, Polynomial
 from msvm_select.kernels.rbf import Rbf
 from msvm_select.names import SOLVERS
 from msvm_select.records import Dual

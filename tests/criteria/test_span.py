@@ -14,7 +14,7 @@ from msvm_select.criteria.radius_margin import RadiusMarginL1
 from msvm_select.criteria.span import Span, predicted_margins
 from msvm_select.errors import SettingsError
 from msvm_select.kernels.base import Kernel
-from msvm_select.kernels.linear import Linear
+from msvm_select.kernels.inner_products import Linear
 from msvm_select.kernels.rbf import Rbf
 from msvm_select.left_out import PREDICTED
 from msvm_select.names import CRITERIA, MACHINES

@@ -8,8 +8,7 @@ import qpsolvers
 import scipy.sparse as sp
 
 from msvm_select.geometry.ball import smallest_ball
-from msvm_select.kernels.linear import Linear
-from msvm_select.kernels.polynomial import Polynomial
+from msvm_select.kernels.inner_products import Linear, Polynomial
 from msvm_select.kernels.rbf import Rbf
 from msvm_select.records import Gram
 from tests.conftest import table

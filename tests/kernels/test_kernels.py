@@ -8,12 +8,10 @@ import pytest
 from msvm_select.columns import Row
 from msvm_select.errors import DataError, KernelError, SettingsError
 from msvm_select.kernels.base import Kernel
-from msvm_select.kernels.linear import Linear
+from msvm_select.kernels.inner_products import Linear, Polynomial, Sigmoid
 from msvm_select.kernels.mercer import is_indefinite, smallest_eigenvalue
-from msvm_select.kernels.polynomial import Polynomial
 from msvm_select.kernels.precomputed import Precomputed
 from msvm_select.kernels.rbf import Rbf
-from msvm_select.kernels.sigmoid import Sigmoid
 from msvm_select.names import KERNELS
 from msvm_select.records import Gram
 

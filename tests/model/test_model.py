@@ -18,7 +18,7 @@ import msvm_select
 from msvm_select import fit, load_csv, load_model
 from msvm_select.criteria.cross_validation import Part
 from msvm_select.errors import DataError, KernelError, MsvmError, SettingsError
-from msvm_select.kernels.linear import Linear
+from msvm_select.kernels.inner_products import Linear
 from msvm_select.model import model as model_module
 from msvm_select.model.file import FORMAT_VERSION
 from msvm_select.model.fitting import model_of

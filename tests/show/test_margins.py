@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from msvm_select.geometry.margins import pair_margins, proposition_2, weight_distances
-from msvm_select.kernels.linear import Linear
+from msvm_select.kernels.inner_products import Linear
 from msvm_select.kernels.rbf import Rbf
 from msvm_select.names import SOLVERS
 from msvm_select.records import Dual

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from msvm_select.kernels.base import Kernel
-from msvm_select.kernels.linear import Linear
-from msvm_select.kernels.polynomial import Polynomial
+from msvm_select.kernels.inner_products import Linear, Polynomial
 from msvm_select.kernels.rbf import Rbf
 from msvm_select.records import Floats, Ints
 

@@ -13,11 +13,9 @@ from msvm_select.criteria import leave_one_out as criterion
 from msvm_select.criteria.base import Cell
 from msvm_select.errors import SolverError
 from msvm_select.kernels.base import Kernel
-from msvm_select.kernels.linear import Linear
-from msvm_select.kernels.polynomial import Polynomial
+from msvm_select.kernels.inner_products import Linear, Polynomial, Sigmoid
 from msvm_select.kernels.precomputed import Precomputed
 from msvm_select.kernels.rbf import Rbf
-from msvm_select.kernels.sigmoid import Sigmoid
 from msvm_select.left_out import (
     BY_TRAINING,
     NOT_A_SV,

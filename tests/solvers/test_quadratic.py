@@ -14,7 +14,7 @@ from msvm_select.criteria.cross_validation import CrossValidation, folds
 from msvm_select.criteria.leave_one_out import leave_each_out
 from msvm_select.errors import SettingsError
 from msvm_select.estimator import MSVMClassifier
-from msvm_select.kernels.linear import Linear
+from msvm_select.kernels.inner_products import Linear
 from msvm_select.kernels.rbf import Rbf
 from msvm_select.machines.quadratic import Quadratic
 from msvm_select.model.file import load_model

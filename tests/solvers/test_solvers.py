@@ -7,8 +7,7 @@ import pytest
 from sklearn.svm import SVC
 
 from msvm_select.errors import SettingsError, SolverError
-from msvm_select.kernels.linear import Linear
-from msvm_select.kernels.polynomial import Polynomial
+from msvm_select.kernels.inner_products import Linear, Polynomial
 from msvm_select.kernels.rbf import Rbf
 from msvm_select.names import SOLVERS
 from msvm_select.records import Dual, Gram

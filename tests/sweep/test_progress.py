@@ -12,7 +12,7 @@ from msvm_select.cli import talk
 from msvm_select.cli.bar import ROOM, Display
 from msvm_select.cli.wording import fitting, log_line
 from msvm_select.columns import Row
-from msvm_select.kernels.polynomial import Polynomial
+from msvm_select.kernels.inner_products import Polynomial
 from msvm_select.kernels.rbf import Rbf
 from msvm_select.phrases import between, exactly, roughly
 from msvm_select.sweep import plan as planning

@@ -22,7 +22,6 @@ on glass with 720 free variables takes some 10 ms.
 from __future__ import annotations
 
 import time
-from typing import ClassVar
 
 import numpy as np
 
@@ -60,7 +59,7 @@ NOT_FAR = 1e3  # times the gap that was asked for: what is missing may be roundi
 class Exact(Solver):
     """Cycle steps, block exchange and Newton on the face, to a certified optimum."""
 
-    name: ClassVar[str] = "exact"
+    name = "exact"
 
     def solve(self, dual: Dual, start: Solution | None = None) -> Solution:
         """The optimum of ``dual``, begun at ``start`` if there is one."""

@@ -113,6 +113,15 @@ PROBLEMS = _problems()
 
 
 @pytest.fixture
+def small(tmp_path: Path) -> Path:
+    """Every fifth line of iris."""
+    lines = IRIS.read_text().splitlines()
+    path = tmp_path / "small.csv"
+    path.write_text("\n".join([lines[0], *lines[1::5]]) + "\n")
+    return path
+
+
+@pytest.fixture
 def clone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder with ``data/`` and ``configs/``, to work in."""
     furnish(tmp_path)

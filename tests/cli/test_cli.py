@@ -38,15 +38,6 @@ def plain(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MSVM_SELECT_CRITERIA", "sv-rate")
 
 
-@pytest.fixture
-def small(tmp_path: Path) -> Path:
-    """Every fifth line of iris."""
-    lines = IRIS.read_text().splitlines()
-    path = tmp_path / "small.csv"
-    path.write_text("\n".join([lines[0], *lines[1::5]]) + "\n")
-    return path
-
-
 def start(*arguments: object, **extra: Any) -> subprocess.Popen[str]:
     """The command in a process of its own."""
     return subprocess.Popen(
@@ -301,34 +292,6 @@ def test_a_closed_pipe_ends_quietly(small: Path) -> None:
     done = subprocess.run(line, shell=True, capture_output=True, text=True, check=True)
     assert done.stdout == ",".join(COLUMNS) + "\n"
     assert done.stderr == ""
-
-
-def test_a_reader_that_is_gone_is_no_error(small: Path) -> None:
-    """With nobody to read, 141 as shells report it, and silence."""
-    process = start("sweep", small, "--C", "1,2", "-q", "--format", "csv")
-    assert process.stdout is not None
-    assert process.stderr is not None
-    process.stdout.close()
-    assert process.stderr.read() == ""
-    process.stderr.close()
-    assert process.wait() == 141
-
-
-@pytest.mark.parametrize(
-    ("shut", "code", "said"),
-    [(">/dev/full", 1, "Error: the output is lost"), (">&-", 0, ""), ("2>&-", 0, "")],
-)
-def test_a_full_or_closed_output_gives_no_traceback(
-    small: Path, shut: str, code: int, said: str
-) -> None:
-    """One line where there is room for it."""
-    if "full" in shut and not Path("/dev/full").exists():
-        pytest.skip("no full device here")
-    line = f"{' '.join(PROGRAM)} sweep {small} --C 1 -q {shut}"
-    done = subprocess.run(line, shell=True, capture_output=True, text=True, check=False)
-    assert done.returncode == code
-    assert done.stderr.startswith(said)
-    assert "Traceback" not in done.stderr
 
 
 @pytest.mark.parametrize(

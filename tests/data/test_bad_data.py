@@ -11,6 +11,7 @@ from msvm_select.data.doubts import UnusableDataError
 from msvm_select.data.read import load_csv
 from msvm_select.errors import DataError, SettingsError
 from msvm_select.records import Dataset
+from tests.conftest import run
 
 PLAIN = "a,b,class\n1,2,x\n3,4,y\n5,6,x\n"
 HOLES = "a,c,class\n1,red,x\n?,blue,y\n3,,y\n5,red,\n7,blue,y\n"
@@ -90,6 +91,30 @@ def test_missing_is_refused() -> None:
         (b"a,class\n1,\0\n", {}, ["line 2", "zero byte"]),
         (b"PK\x03\x04xyz", {}, ["spreadsheet"]),
         ("class,label,a\n1,2,3\n4,5,6\n", {}, ["'class', 'label'", "--target"]),
+        (b"PAR1\x15\x04", {}, ["Parquet", "CSV"]),
+        (b"\x1f\x8b\x08", {}, ["gzip", "unpack"]),
+        (b"%PDF-1.4\n%\xe2", {}, ["PDF"]),
+        (b"<!DOCTYPE html>\n<html>", {}, ["web page"]),
+        (b'[\n  {"a": 1, "class": "x"}]', {}, ["JSON"]),
+        (b"@RELATION iris\n", {}, ["ARFF"]),
+        ("a,class\n1,x\n2,y\n".encode("utf-16-le"), {}, ["--encoding utf-16-le"]),
+        ("a,class\n1,x\n2,y\n".encode("utf-32"), {}, ["--encoding utf-32"]),
+        ("sep=;\na;class\n1;x\n", {}, ["line 1", "Excel", "delete"]),
+        ("a,b,class\n1,5,2,x\n", {}, ["line 2", "4 fields", "decimal comma"]),
+        (
+            "a;class\n1,234;x\n2;y\n",
+            {},
+            ["--decimal comma", "--thousands comma"],
+        ),
+        ("a;class\n1.234,5;x\n2;y\n", {}, ["thousands separator"]),
+        ("a,class\n1_000,x\n2,y\n", {}, ["'1_000'", "thousands separator"]),
+        ("a,class\n0x1f,x\n2,y\n", {}, ["hexadecimal"]),
+        ("a,class\n\u22122,x\n2,y\n", {}, ["minus"]),
+        ("a,class\n10%,x\n2,y\n", {}, ["percent"]),
+        ("a,class\n1e300,x\n2,y\n", {}, ["line 2", "1e+300", "another unit"]),
+        ("a,class\n1e-320,x\n2e-320,y\n", {}, ["too small", "another unit"]),
+        ("a,class\n1,NA\n2,y\n", {}, ["line 2", "missing", "rename the class"]),
+        ("class,class,a\nx,y,1\n", {}, ["--target", "number 1 and 2"]),
     ],
 )
 def test_refusals(
@@ -140,6 +165,7 @@ def test_missing_file(tmp_path: Path) -> None:
     [
         {"missing": "median"},
         {"input_format": "xml"},
+        {"decimal": "dot"},
         {"delimiter": "::"},
         {"encoding": "utf-88"},
         {"input_format": "libsvm", "target": "1"},
@@ -167,3 +193,38 @@ def test_a_column_of_text_may_be_the_class() -> None:
     bare = text.split("\n", 1)[1]
     assert "say --target '2'" in refusal(bare, header=False)
     assert read(bare, header=False, target="2").classes == ("a", "b")
+
+
+def test_ten_thousand_characters_and_columns() -> None:
+    """Long names are cut in messages; of many problems the first are told."""
+    long = "h" * 10_000
+    assert len(refusal(f"{long},class\n1,x\nfoo,y\n2,x\n3,y\n4,x\n")) < 500
+    assert len(refusal(f"{long},{long},class\n1,2,x\n3,4,y\n")) < 300
+    assert len(refusal(f"a,class\n1,{long}\n2,{long}\n")) < 300
+    assert len(refusal("a,class\n1,x\n2,y\n", target=long)) < 300
+    names = ",".join(f"c{i}" for i in range(10_000))
+    cells = ",".join(["foo"] * 10_000)
+    assert len(refusal(f"{names},class\n{cells},x\n{cells},y\n")) < 1000
+    assert len(refusal(f"{','.join(['c', 'd'] * 5000)},class\n{cells},x\n")) < 600
+
+
+@pytest.mark.parametrize("encoding", ["rot13", "hex", "undefined", "no-such"])
+def test_encodings_that_are_none(encoding: str) -> None:
+    """A codec that makes no text of bytes is refused as a setting."""
+    with pytest.raises(SettingsError, match="no such encoding"):
+        load_csv(io.BytesIO(b"a,class\n1,x\n"), encoding=encoding)
+
+
+def test_data_that_are_no_file(tmp_path: Path) -> None:
+    """An address, nothing, a folder, a config, an empty device: exit 3, a reason."""
+    for name, part in [
+        ("https://example.org/iris.csv", "does not use the network"),
+        ("", "no name"),
+        (str(tmp_path), "is a folder"),
+        ("configs/iris.toml", "`msvm-select run` takes it"),
+        ("/dev/null", "empty"),
+        ("-", "empty"),
+    ]:
+        done = run("check", name, input="")
+        assert done.exit_code == 3
+        assert part in done.stderr

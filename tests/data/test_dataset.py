@@ -97,6 +97,15 @@ def test_tsv_by_extension(tmp_path: Path) -> None:
     assert load_csv(file).features == ("a;b",)
 
 
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_line_ends(end: str) -> None:
+    """Those of Unix, of Windows and of old Macs; the last may be lacking."""
+    text = end.join(["a,class", "1,x", "2,y", '3,"x', 'z"'])
+    data = load_csv(io.BytesIO(text.encode()))
+    assert data.X[:, 0].tolist() == [1.0, 2.0, 3.0]
+    assert data.classes == ("x", f"x{end}z", "y")
+
+
 LABELS = st.text(st.characters(exclude_categories=["C"])).map(lambda s: f"L{s}".strip())
 DOUBLES = st.floats(-1e150, 1e150)
 
@@ -224,6 +233,13 @@ def test_notes() -> None:
     assert not any("decimals" in note for note in read(whole).notes)
     assert "--no-header" in read("5.1,3.5,a\n4,3,a\n4,2,a\n5,2,b\n5,1,b\n").notes[0]
     assert read("0,1,class\n4,3,a\n4,2,a\n5,2,b\n5,1,b\n").notes == ()
+
+
+def test_classes_that_differ_by_little_are_told() -> None:
+    """1 and 1.0 are two classes, for labels are text; a note asks."""
+    data = load_csv(io.BytesIO(b"a,class\n1,1\n2,1.0\n4,1\n7,1.0\n"))
+    assert data.classes == ("1", "1.0")
+    assert any("are they one?" in note for note in data.notes)
 
 
 def test_very_wide_header() -> None:

@@ -48,6 +48,14 @@ def test_decimal_commas_are_not_guessed_where_they_are_in_doubt(text: str) -> No
         read(text)
 
 
+def test_decimal_commas_that_are_said() -> None:
+    """Beside exponents and signs; a point in a number is refused."""
+    found = read("a;b;class\n1,5;2;x\n-3,25e1;4;y\n", decimal="comma")
+    assert found.X.tolist() == [[1.5, 2.0], [-32.5, 4.0]]
+    with pytest.raises(DataError, match="decimal point"):
+        read("a;class\n1.5;x\n2;y\n", decimal="comma")
+
+
 def test_decimal_point_said_is_not_overruled() -> None:
     """An option wins over what the file looks like."""
     with pytest.raises(DataError, match="decimal comma"):

@@ -16,6 +16,8 @@ from dataclasses import dataclass, field, fields, replace
 from functools import lru_cache
 from typing import Any, get_args, get_type_hints
 
+from msvm_select.phrases import html_table
+
 SCHEMA_VERSION = 1
 Value = str | float | int | bool | None
 Setting = tuple[str, float | None, float | None, float | None]
@@ -399,6 +401,11 @@ class Row:
         rank = "" if self.rank is None else f"rank {self.rank}: "
         status = "" if self.status == "ok" else f", {self.status}"
         return f"Row({rank}{self.cell}{status})"
+
+    def _repr_html_(self) -> str:
+        """What the row holds, in a notebook."""
+        held = ((k, v) for k, v in self.values().items() if v is not None)
+        return html_table(("column", "value"), held)
 
 
 def _table() -> dict[str, Column]:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
+from html import escape
+from typing import Any
 
 LONGEST = 60  # characters of a name in a message
 MINUTE, HOUR, DAY = 60.0, 3600.0, 86400.0
@@ -39,6 +41,18 @@ def listed(names: Iterable[str], most: int = 6) -> str:
     every = [quoted(name) for name in names]
     rest = len(every) - most
     return ", ".join(every[:most]) + (f" and {rest} more" if rest > 0 else "")
+
+
+def html_table(heads: Sequence[str], lines: Iterable[Sequence[Any]]) -> str:
+    """A table for a notebook, its numbers rounded."""
+
+    def cells(tag: str, values: Sequence[Any]) -> str:
+        texts = (f"{v:.5g}" if isinstance(v, float) else str(v) for v in values)
+        inside = "".join(f"<{tag}>{escape(text)}</{tag}>" for text in texts)
+        return f"<tr>{inside}</tr>"
+
+    rows = "".join(cells("td", line) for line in lines)
+    return f"<table>{cells('th', heads)}{rows}</table>"
 
 
 def counted(count: int, noun: str) -> str:

@@ -16,6 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from msvm_select.phrases import html_table
+
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Mask = NDArray[np.bool_]
@@ -99,6 +101,14 @@ class Dataset:
         """Name and sizes, in one line."""
         sizes = f"{self.m} samples, {len(self.features)} features, {self.Q} classes"
         return f"<Dataset {self.name}: {sizes}>"
+
+    def _repr_html_(self) -> str:
+        """The ranges of the features and the sizes of the classes, in a notebook."""
+        ends = (np.fmin.reduce(self.X, axis=0), np.fmax.reduce(self.X, axis=0))
+        ranges = zip(self.features, *ends, strict=True)
+        sizes = zip(self.classes, np.bincount(self.y, minlength=self.Q), strict=True)
+        features = html_table(("feature", "min", "max"), ranges)
+        return features + html_table(("class", "samples"), sizes)
 
     @property
     def m(self) -> int:

@@ -228,6 +228,13 @@ def test_a_dataset_is_shown_in_one_line() -> None:
     assert shown == "<Dataset iris: 150 samples, 4 features, 3 classes>"
 
 
+def test_a_dataset_is_a_table_in_a_notebook() -> None:
+    """The ranges of its features and the sizes of its classes."""
+    page = load_csv(IRIS)._repr_html_()
+    assert "<td>petal_width_cm</td><td>0.1</td><td>2.5</td>" in page
+    assert "<td>virginica</td><td>50</td>" in page
+
+
 def test_only_public_names_are_listed() -> None:
     """And each of them is there."""
     assert dir(msvm_select) == sorted(msvm_select.__all__)

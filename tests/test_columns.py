@@ -195,6 +195,9 @@ def test_a_row_is_short_on_the_screen() -> None:
     """Its cell and its status; not all columns."""
     assert repr(row(8.0, rank=3, loo_rate=0.1)) == "Row(rank 3: rbf gamma=0.5 C=8)"
     assert repr(row(8.0, status="failed")) == "Row(rbf gamma=0.5 C=8, failed)"
+    page = row(8.0, rank=3, loo_rate=0.1)._repr_html_()
+    assert "<td>loo_rate</td><td>0.1</td>" in page
+    assert "cv_error" not in page
 
 
 def test_scores_are_shown_in_the_unit_of_their_column() -> None:

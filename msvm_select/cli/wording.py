@@ -7,12 +7,10 @@ from msvm_select.sweep.headway import Facts
 
 
 def headline(facts: Facts) -> str:
-    """``12 of 35 cells, 41 s, left: about 2 min``; a dash while nobody knows."""
+    """``12 of 35 cells, 41 s, left: about 2 min``, as soon as that is known."""
     told = f"{facts.done} of {facts.cells} cells, {exactly(facts.elapsed)}"
-    if facts.done == facts.cells:
+    if facts.done == facts.cells or facts.left is None:
         return told
-    if facts.left is None:
-        return f"{told}, left: -"
     about = "about" if facts.sure else "at least"
     return f"{told}, left: {about} {roughly(facts.left)}"
 

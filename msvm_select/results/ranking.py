@@ -12,7 +12,6 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from html import escape
 from typing import TYPE_CHECKING, Any
 
 from msvm_select.columns import (
@@ -35,7 +34,7 @@ from msvm_select.columns import (
 )
 from msvm_select.errors import SettingsError
 from msvm_select.names import KERNELS
-from msvm_select.phrases import counted, did_you_mean, listed
+from msvm_select.phrases import counted, did_you_mean, html_table, listed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -157,18 +156,13 @@ class Results:
     def _repr_html_(self) -> str:
         """The best rows in a notebook, in the columns of the first look."""
         names = self.first_look
-        lines = [[f"<th>{escape(name)}</th>" for name in names]]
-        for row in self.rows[:IN_A_NOTEBOOK]:
-            values = (row.value(name) for name in names)
-            texts = (
-                "" if v is None else f"{v:.5g}" if isinstance(v, float) else str(v)
-                for v in values
-            )
-            lines.append([f"<td>{escape(text)}</td>" for text in texts])
-        rows = "".join(f"<tr>{''.join(line)}</tr>" for line in lines)
+        lines = [
+            ["" if (v := row.value(name)) is None else v for name in names]
+            for row in self.rows[:IN_A_NOTEBOOK]
+        ]
         more = len(self.rows) - IN_A_NOTEBOOK
         rest = f"<p>and {counted(more, 'more row')}</p>" if more > 0 else ""
-        return f"<table>{rows}</table>{rest}"
+        return html_table(names, lines) + rest
 
 
 def ranking_column(by: str, known: Iterable[str] = ()) -> str:

@@ -234,8 +234,7 @@ def test_a_long_cell_tells_how_far_it_is(
         listener(CellProgress(kernel, 8.0, int(10 * clock[0]), 900))
     lines = capsys.readouterr().err.splitlines()
     assert lines == [
-        f"0 of 35 cells, {done // 10} s, left: -; {done} of 900 samples in "
-        "rbf gamma=0.5 C=8"
+        f"0 of 35 cells, {done // 10} s; {done} of 900 samples in rbf gamma=0.5 C=8"
         for done in (50, 100, 150)
     ]
     listener(CellDone(Row()))

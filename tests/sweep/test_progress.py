@@ -314,10 +314,10 @@ def test_a_narrow_terminal_is_cut_with_dots() -> None:
 
 
 def test_a_log_has_the_same_facts_on_one_line() -> None:
-    """Plain text, with a dash while nothing can be guessed."""
+    """Plain text; what is left is told as soon as it can be guessed."""
     assert log_line(running()).startswith("2 of 6 cells, 9 s, left: at least ")
     assert "; best loo_rate 0.1235 at polynomial" in log_line(running())
-    assert log_line(Facts(0, 35, 3.0)) == "0 of 35 cells, 3 s, left: -"
+    assert log_line(Facts(0, 35, 3.0)) == "0 of 35 cells, 3 s"
     assert log_line(Facts(35, 35, 3.0)) == "35 of 35 cells, 3 s"
 
 

@@ -1,4 +1,4 @@
-"""Every bound of one trained cell with its terms -> a sheet.
+"""Every bound of one trained cell, term by term -> a sheet.
 
 One row a number: its group and name, its value, whether it applies (for a bound:
 whether it holds for this machine), a note, its formula and where the formula comes
@@ -7,38 +7,52 @@ from. A table shows formulas only when it is to explain.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from textwrap import wrap
+from typing import Any
 
-from msvm_select.left_out import AMBIGUOUS, LeftOut
+from msvm_select.criteria.flow_constant import IGNORED
+from msvm_select.criteria.guaranteed_risk import GuaranteedRiskTerms
+from msvm_select.left_out import AMBIGUOUS
 from msvm_select.model.examined import BoundsReport
-from msvm_select.records import Floats, Plain
-from msvm_select.show.answers.bound_terms import (
-    Term,
-    note_rows,
-    radius_margin_rows,
-    risk_rows,
-)
-from msvm_select.show.answers.cell import facts_of
+from msvm_select.records import Plain
+from msvm_select.show.answers.cell import facts_of, sample_name
 from msvm_select.show.sheet import Look, Sheet, shown
-from msvm_select.solution import Solution
 
 SHOWN = ("group", "term", "value", "applies", "note")
 LOOKS = tuple(Look(name, left=True, digits=6) for name in (*SHOWN, "formula", "source"))
 BREADTH = 88
-TRUTH = "exact leave-one-out"
-MACHINE = "the machine"
 SOURCES = (
     "RM: Darcy and Guermeur, radius-margin bound for M-SVMs (2005); MS: Guermeur, "
     "Maumy and Sur, model selection for M-SVMs (2005); LN: lecture notes, corrected; "
     "own: derived and tested here."
 )
+SPHERE = "2R, R^2 = max sum_i beta_i K_ii - beta'K beta, beta >= 0, sum beta = 1"
+
+
+@dataclass(frozen=True)
+class Term:
+    """A number by its name in formulas or, where it has one, by its column.
+
+    ``applies`` is None for what is no bound; ``source`` cites the formula.
+    """
+
+    group: str
+    term: str
+    value: Plain
+    formula: str
+    source: str
+    note: str = ""
+    applies: bool | None = None
 
 
 def sheet(report: BoundsReport, explain: bool = False) -> Sheet:
     """A row a number; ``explain`` adds to a table the formulas and their sources."""
-    terms = terms_of(report)
-    point = _point(report)
+    terms, point = terms_of(report), report.point
+    solver = point.pop("solver")
+    point |= {"loss": report.settings.loss, "solver": solver}
+    told = [f"{name}={shown(value, 6)}" for name, value in point.items()]
     return Sheet(
         columns=LOOKS,
         rows=[vars(term) for term in terms],
@@ -47,7 +61,7 @@ def sheet(report: BoundsReport, explain: bool = False) -> Sheet:
         shown=SHOWN,
         listed=(),
         above=[
-            _cell(point),
+            " ".join([str(point["kernel"]), *told[1:]]),
             *_body(terms, explain),
             *(["", *wrap(SOURCES, BREADTH)] if explain else []),
             *(line for warning in report.warnings for line in ("", warning)),
@@ -58,16 +72,16 @@ def sheet(report: BoundsReport, explain: bool = False) -> Sheet:
 
 def terms_of(report: BoundsReport) -> list[Term]:
     """All numbers, the truth first."""
-    found = [
-        *left_out_terms(report.left_out, report.predicted),
-        *machine_terms(report.solution),
-    ]
-    if report.radius_margin is not None:
-        found += radius_margin_rows(
-            report.data, report.radius_margin, report.counted, report.softened
-        )
-    found += risk_rows(report.risk)
-    return [*found, *note_rows(report.compression, report.vc, report.solution)]
+    groups = {
+        "exact leave-one-out": _left_out(report),
+        "the machine": _machine(report),
+        "radius-margin bounds on L": _radius_margin(report),
+        "Proposition 2: four numbers that agree": _proposition_2(report),
+        "radius-margin, to rank by only": _heuristics(report),
+        "guaranteed risk": _guaranteed_risk(report.risk),
+        "bounds of lecture notes": _lecture_notes(report),
+    }
+    return [Term(group, *terms) for group, rows in groups.items() for terms in rows]
 
 
 def conclusion(report: BoundsReport) -> str:
@@ -80,18 +94,6 @@ def conclusion(report: BoundsReport) -> str:
     return f"{text}; radius-margin {terms.bound:.6g} ({word}: {terms.reason})"
 
 
-def _point(report: BoundsReport) -> dict[str, Plain]:
-    """The cell by column, its loss before the solver."""
-    point = report.point
-    solver = point.pop("solver")
-    return {**point, "loss": report.settings.loss, "solver": solver}
-
-
-def _cell(point: Mapping[str, Plain]) -> str:
-    values = [f"{name}={shown(value, 6)}" for name, value in point.items()]
-    return " ".join([str(point["kernel"]), *values[1:]])
-
-
 def _body(terms: Sequence[Term], explain: bool) -> Iterator[str]:
     """A line a number, then what there is to say of it."""
     names = max(len(term.term) for term in terms)
@@ -100,75 +102,203 @@ def _body(terms: Sequence[Term], explain: bool) -> Iterator[str]:
     for term in terms:
         if term.group != group:
             group = term.group
-            yield ""
-            yield group
+            yield from ("", group)
         applies = {None: "", True: "applies", False: "does not apply"}[term.applies]
         line = f"  {term.term:<{names}}  {shown(term.value, 6):>{values}}  {applies}"
         said = f"{line}{': ' if applies and term.note else ''}{term.note}"
-        if len(said) <= BREADTH:
-            yield said.rstrip()
-        else:
-            yield line.rstrip()
-            yield from (f"      {part}" for part in wrap(term.note, BREADTH - 6))
-        if explain:
-            source = f"{term.formula}  [{term.source}]"
-            yield from (f"      {part}" for part in wrap(source, BREADTH - 6))
+        below = [f"{term.formula}  [{term.source}]"] if explain else []
+        if len(said) > BREADTH:
+            said, below = line, [term.note, *below]
+        yield said.rstrip()
+        for text in below:
+            yield from (f"      {part}" for part in wrap(text, BREADTH - 6))
 
 
-def left_out_terms(left_out: LeftOut, predicted: Floats | None) -> list[Term]:
+# A term without its group: name, value, formula, source, perhaps a note, whether it
+# applies.
+Rows = list[tuple[Any, ...]]
+
+
+def _left_out(report: BoundsReport) -> Rows:
     """L and its rate; the span estimate of the rate beside them."""
-    m = left_out.y.size
+    left_out, predicted, m = report.left_out, report.predicted, report.data.m
     span = None
     if predicted is not None:
         span = int((~(predicted.min(axis=1) > 0.0)).sum()) / m
     return [
-        Term(
-            TRUTH, "loo_errors", left_out.errors,
-            "L = #{ p : the machine trained without p gets p wrong }",
-            "RM Theorems 1 and 2, the left side",
-        ),
-        Term(TRUTH, "loo_rate", left_out.errors / m, "L / m", "own"),
-        Term(
-            TRUTH, "loo_ambiguous", left_out.ambiguous,
-            f"#{{ p : the left-out margin is within {AMBIGUOUS:g} of 0 }}", "own",
-        ),
-        Term(
-            TRUTH, "span_rate", span,
-            "share of p with a margin <= 0 among m_P = 1 - (G_PP)^-1 alpha_P, G the "
-            "block of the free variables in the inverse KKT matrix",
-            "own; after the span of Vapnik and Chapelle", "an estimate, unchecked",
-        ),
+        ("loo_errors", left_out.errors,
+         "L = #{ p : the machine trained without p gets p wrong }",
+         "RM Theorems 1 and 2, the left side"),
+        ("loo_rate", left_out.errors / m, "L / m", "own"),
+        ("loo_ambiguous", left_out.ambiguous,
+         f"#{{ p : the left-out margin is within {AMBIGUOUS:g} of 0 }}", "own"),
+        ("span_rate", span,
+         "share of p with a margin <= 0 among m_P = 1 - (G_PP)^-1 alpha_P, G the "
+         "block of the free variables in the inverse KKT matrix",
+         "own; after the span of Vapnik and Chapelle", "an estimate, unchecked"),
     ]  # fmt: skip
 
 
-def machine_terms(solution: Solution) -> list[Term]:
+def _machine(report: BoundsReport) -> Rows:
     """What the bounds are made from, with its certificate."""
-    quadratic = solution.dual.quadratic is not None
-    ridge = "; of the kernel K + I/(2C)" if quadratic else ""
+    full = report.solution
+    ridge = "; of the kernel K + I/(2C)" if full.dual.quadratic is not None else ""
     return [
-        Term(
-            MACHINE, "train_errors", solution.train_errors,
-            "#{ i : h_{y_i}(x_i) <= max_{k != y_i} h_k(x_i) }", "MS Definition 1",
-        ),
-        Term(MACHINE, "n_sv", solution.n_sv, "#{ i : some alpha_ik > 0 }", "RM (11)"),
-        Term(
-            MACHINE, "n_bounded", solution.n_bounded,
-            "#{ i : some alpha_ik = C }", "RM Problem 4",
-        ),
-        Term(
-            MACHINE, "sum_alpha", solution.sum_alpha,
-            f"sum_ik alpha_ik{ridge}", "RM Problem 4",
-        ),
-        Term(
-            MACHINE, "sum_k ||w_k||^2", solution.norm_w_squared,
-            f"sum_ik tau_ik F_ik, F = K tau{ridge}", "RM (25)",
-        ),
-        Term(
-            MACHINE, "b_unique", solution.b_unique,
-            "whether the optimal biases are one point", "own",
-        ),
-        Term(
-            MACHINE, "gap", solution.gap,
-            "(primal - dual) / max(1, |dual|)", "own; the certificate",
-        ),
+        ("train_errors", full.train_errors,
+         "#{ i : h_{y_i}(x_i) <= max_{k != y_i} h_k(x_i) }", "MS Definition 1"),
+        ("n_sv", full.n_sv, "#{ i : some alpha_ik > 0 }", "RM (11)"),
+        ("n_bounded", full.n_bounded, "#{ i : some alpha_ik = C }", "RM Problem 4"),
+        ("sum_alpha", full.sum_alpha, f"sum_ik alpha_ik{ridge}", "RM Problem 4"),
+        ("sum_k ||w_k||^2", full.norm_w_squared,
+         f"sum_ik tau_ik F_ik, F = K tau{ridge}", "RM (25)"),
+        ("b_unique", full.b_unique, "whether the optimal biases are one point", "own"),
+        ("gap", full.gap, "(primal - dual) / max(1, |dual|)",
+         "own; the certificate"),
+    ]  # fmt: skip
+
+
+def _radius_margin(report: BoundsReport) -> Rows:
+    """D, K and the pair that attains it; the bounds made from them."""
+    terms, counted = report.radius_margin, report.counted
+    if terms is None:
+        return []
+    constant, ball, data = terms.constant, terms.ball, report.data
+    i, k = constant.sample, constant.against
+    where = f"at {sample_name(data, i)}, {data.classes[data.y[i]]} -> {data.classes[k]}"
+    holds, two = terms.applicable, terms.two_classes
+    unique = holds and terms.solution.b_unique
+    chains = f"{counted.bridges} of them without a chain" if counted else ""
+    found: Rows = [
+        ("radius_margin_applicable", holds,
+         "separable, every alpha_ik < C, with any sample left out too; always with "
+         "the loss l2", "RM Lemma 2 and Theorem 2, the conditions", terms.reason),
+        ("diameter D", terms.diameter, f"{SPHERE}, over support vectors",
+         "RM Lemma 1", f"ball held by {ball.support.size}, gap {ball.gap:.1g}"),
+        ("K", terms.K,
+         "sqrt( 2 max_i M_i / min_k alpha_ik^2 ), M_i = min sum_l inflow_l^2 over "
+         "circulations f on the classes, alpha_il <= f[y_i,l], f[c,l] <= sum_{j in "
+         f"class c}} alpha_jl; alpha below {IGNORED:g} max alpha are ignored",
+         "RM Theorem 2, Problems 5 and 6 in the form of flows", where),
+        ("radius_margin", terms.bound, "K D^2 sum_ik alpha_ik", "RM Theorem 2, (50)",
+         "", holds),
+        ("S2", terms.S2, "D^2 sum_p sqrt(2 M_p)",
+         "own; RM Lemma 2 before K is taken out", "", unique),
+        ("A", terms.A, "#{ p : 2 D^4 M_p >= 1 }",
+         "own; RM Lemma 2, the samples that it lets pass", "", unique),
+        ("radius_margin_count B*", counted.count if counted else None,
+         "#{ p : for some class n no chain of arcs of others leads from y_p to n, "
+         "or N_p min v'Hv >= 1 }, N_p = min l'Hl over circulations l <= alpha with "
+         "l_p = alpha_p, v_pn = 1 returned by arcs of other support vectors",
+         "own; a proof of RM (49) without its gap", chains, holds),
+    ]  # fmt: skip
+    if two is not None:
+        found += [
+            ("gamma", two.gamma, "1 / ||w_1 - w_2||", "RM (30), Q = 2"),
+            ("D^2/gamma^2", two.bound, "D^2 / gamma^2", "RM Theorem 1, (22)", "",
+             holds),
+            ("large alpha", two.large, "#{ p : 2 alpha_p >= 1 / D^2 }",
+             "RM Lemma 1, (10)", "2 alpha_p is alpha_p of the ordinary SVM", holds),
+        ]  # fmt: skip
+    return found
+
+
+def _proposition_2(report: BoundsReport) -> Rows:
+    if report.radius_margin is None:
+        return []
+    four, source = report.radius_margin.proposition_2, "RM Proposition 2, (34)"
+    return [
+        ("sum alpha (1 - xi)", four.sum_alpha,
+         "sum_ik alpha_ik - C sum_ik xi_ik; in the separable case sum alpha", source),
+        ("alpha'H alpha", four.alpha_H_alpha, "alpha'H alpha", source),
+        ("sum ||w_k||^2", four.sum_norms, "sum_k ||w_k||^2", source),
+        ("sum over pairs", four.pairs, "1/Q sum_{k<l} ((1 + delta_kl) / gamma_kl)^2",
+         source),
+        ("disagreement", four.disagreement,
+         "the largest difference of two of the four / the largest", "own"),
+    ]  # fmt: skip
+
+
+def _heuristics(report: BoundsReport) -> Rows:
+    terms, softened = report.radius_margin, report.softened
+    if terms is None:
+        return []
+    found: Rows = [
+        ("diameter_all", terms.diameter_all, f"{SPHERE}, over all samples",
+         "own; RM Lemma 1 with all samples"),
+        ("radius_margin_q", terms.bound_q,
+         "Q D_all^2 sum_k ||w_k||^2; at Q = 2 D_all^2 / gamma^2",
+         "own; RM Theorem 2 without K, by Proposition 2"),
+        ("radius_margin_l1", softened,
+         "Q (D_all^2 + 1/C) (sum_k ||w_k||^2 + 2C sum xi); at Q = 2 (R^2 + "
+         "1/C') (||w||^2 + 2C' sum xi) with C' = 2C",
+         "Chung et al. 2003, and its analogue"),
+    ]  # fmt: skip
+    return found if softened is not None else found[:-1]
+
+
+def _guaranteed_risk(terms: GuaranteedRiskTerms) -> Rows:
+    """Margin risk, confidence, ln N and what they are made of."""
+    union = " < 2^j, the least such j >= 1" if terms.union else ""
+    delta = "delta / (j (j + 1) i (i + 1))" if terms.union else "as given (--delta)"
+    return [
+        ("guaranteed_risk", terms.value,
+         "R_gamma + confidence + 1/m, least over gamma", "MS Theorem 1",
+         terms.standing, terms.union and terms.theorem == 3),
+        ("guaranteed_risk_vacuous", terms.vacuous, "whether it is 1 or more", "own"),
+        ("guaranteed_risk_gamma", terms.gamma,
+         "the margin of a sample, or 1, where the sum is least", "MS Theorem 1"),
+        ("R_gamma (margin risk)", terms.margin_risk,
+         "share of samples with 1/2 (h_y - max_{k != y} h_k) < gamma",
+         "MS Definitions 2 and 3"),
+        ("confidence", terms.confidence,
+         "sqrt( 2/m ( ln(2 N) + ln(2 / (gamma delta)) ) )", "MS Theorem 1"),
+        *_covering(terms),
+        ("Lambda_w", terms.Lambda_w, f"sqrt( sum_k ||w_k||^2 ){union}",
+         "MS Proposition 3"),
+        ("Lambda_Phi", terms.Lambda_Phi, "max_i sqrt( k(x_i, x_i) )", "MS Theorem 2"),
+        ("beta", terms.beta, f"max_k |b_k|, sum b = 0{union}", "MS Proposition 2"),
+        ("delta", terms.delta_paid, delta, "MS Theorem 1"),
+    ]  # fmt: skip
+
+
+def _covering(terms: GuaranteedRiskTerms) -> Rows:
+    biases = "Q ln(2 ceil(4 beta/gamma) + 1)"
+    if terms.theorem == 3:
+        return [
+            ("ln N", terms.log_covering,
+             f"{biases} + Q d ln(32 Lambda_w Lambda_Phi/gamma)", "MS Theorem 3, (14)"),
+            ("d", terms.dimension, "the dimension of the feature space",
+             "MS Theorem 3"),
+        ]  # fmt: skip
+    return [
+        ("ln N", terms.log_covering,
+         f"{biases} + ln 2 (n - 1), n the least with n >= (8 c Lambda_w Lambda_Phi/"
+         "gamma)^2 log2(1 + 2Qm/n)", "MS Theorem 2, its logarithm kept"),
+        ("ln N as printed", terms.log_covering_printed,
+         f"{biases} + ln 2 (ceil(8 c Lambda_w Lambda_Phi/gamma sqrt(2Qm/ln 2)) - 1)",
+         "MS Theorem 2, (12)"),
+        ("c", terms.maurey_c, "as given (--maurey-c); its value is not known",
+         "MS Lemma 1"),
+    ]  # fmt: skip
+
+
+def _lecture_notes(report: BoundsReport) -> Rows:
+    """By the number of support vectors, and by the VC dimension."""
+    by_count, vc, dual = report.compression, report.vc, report.solution.dual
+    two = dual.Q == 2 and dual.quadratic is None
+    index = "" if two else "an index: a bound for two classes and the loss l1 only"
+    return [
+        ("sv_rate", by_count.n_sv / by_count.m,
+         "n_SV / m, above loo_rate where b is unique", "LN", "", by_count.applicable),
+        ("compression_bound", by_count.value,
+         "(s (1 + ln(m/s)) + ln(m/delta)) / (m - s), s = n_SV", "LN",
+         "vacuous" if by_count.vacuous else "", by_count.applicable),
+        ("R", vc.radius, "radius of the smallest ball of all samples", "LN"),
+        ("gamma (margin)", vc.margin, "min_{k<l} 1 / ||w_k - w_l||", "LN"),
+        ("vc_dimension", vc.vc_dimension, "min( ceil(R^2/gamma^2), d ) + 1",
+         "LN, its squares put in", index, two and vc.applicable),
+        ("vc_risk", vc.vc_risk,
+         "e + sqrt( (v (1 + ln(2m/v)) - ln(delta/4)) / m ), e training errors / m, "
+         "v the VC dimension", "LN", "vacuous" if vc.vacuous else "",
+         two and vc.applicable),
     ]  # fmt: skip

@@ -191,6 +191,13 @@ def _certificate_line(solution: Solution) -> str:
     )
 
 
+def sample_name(data: Dataset, i: int) -> str:
+    """A sample by its id, else by its line in the file, else by its number."""
+    if data.ids is not None:
+        return f"{data.id_column or 'id'} {data.ids[i]}"
+    return f"sample {i + 1}" if data.lines is None else f"line {data.lines[i]}"
+
+
 def _number(value: Plain) -> str:
     """What is zero but for rounding is zero."""
     tiny = isinstance(value, float) and abs(value) < 5e-9

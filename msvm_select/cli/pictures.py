@@ -27,13 +27,11 @@ from msvm_select.results.reread import read_results
 from msvm_select.settings.grids import parse_grid
 from msvm_select.show.charts.curves import curves_of
 from msvm_select.show.charts.heat import heat_map_of
-from msvm_select.show.charts.paths import paths_of
-from msvm_select.show.charts.plane import check_plane, plane_of
+from msvm_select.show.charts.samples import check_plane, paths_of, plane_of
 from msvm_select.show.figures.curves import curves
 from msvm_select.show.figures.heat import heat_map
 from msvm_select.show.figures.look import Draw, Size, picture
-from msvm_select.show.figures.paths import paths
-from msvm_select.show.figures.plane import plane
+from msvm_select.show.figures.samples import paths, plane
 from msvm_select.show.text import ASCII_SHADES, SHADES, heat_text
 
 Files = tuple[str, ...]

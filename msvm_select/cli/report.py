@@ -12,8 +12,8 @@ from msvm_select.cli.talk import Talk
 from msvm_select.errors import MsvmError, SettingsError
 from msvm_select.model import examined
 from msvm_select.show.charts import confusion as matrix
-from msvm_select.show.page import command as html_line
 from msvm_select.show.page import page as html
+from msvm_select.show.page import words
 
 if TYPE_CHECKING:
     from msvm_select.cli.sweep import Outcome
@@ -50,13 +50,11 @@ class AskedPage:
         confusion, why = _confusion(samples, settings, outcome, talk)
         page = html.Report(
             results=outcome.results,
-            command=html_line.command_line(
-                self.data, self.reading, settings, self.path
-            ),
+            command=words.command_line(self.data, self.reading, settings, self.path),
             confusion=confusion,
             why_not=why,
             source="standard input" if self.data == "-" else self.data,
-            digest=html_line.file_digest(self.data),
+            digest=words.file_digest(self.data),
             notes=samples.notes,
             cells=talk.cells if outcome.interrupted else None,
         )

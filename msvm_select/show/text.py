@@ -6,7 +6,6 @@ import math
 from collections.abc import Iterator
 from textwrap import wrap
 
-from msvm_select.columns import STATES
 from msvm_select.show.charts.confusion import Confusion
 from msvm_select.show.charts.heat import HeatCell, HeatMap, HeatPanel
 from msvm_select.show.sheet import aligned
@@ -81,24 +80,23 @@ def _text(
     chosen = CHOSEN if cell.row is chart.chosen else ""
     mark = MARKS.get(cell.state, "")
     level = chart.level(cell, len(shades))
-    if level is None or cell.value is None:
+    if level is None or cell.counted is None:
         return mark
     if not numbers:
         return chosen or mark or shades[level]
-    return f"{chosen}{mark}{shades[level]}{chart.label.shown(cell.value)}"
+    return f"{chosen}{mark}{shades[level]}{chart.label.shown(cell.counted)}"
 
 
 def _legend(chart: HeatMap, shades: str) -> Iterator[str]:
-    if chart.values:
-        low, high = (chart.label.shown(f(chart.values)) for f in (min, max))
-        by = ", by its logarithm" if chart.is_log else ""
+    if (scale := chart.scale) is not None:
+        low, high = chart.label.shown(scale.low), chart.label.shown(scale.high)
+        by = ", by its logarithm" if scale.is_log else ""
         ink = f"'{shades[0]}' {low} to '{shades[-1]}' {high} {chart.label.unit}".strip()
         yield f"{ink}{by}: the more ink, the larger"
     if chart.chosen is not None:
         yield f"{CHOSEN} {chart.verdict}"
-    for state in chart.states:
-        if state in MARKS:
-            yield f"{MARKS[state]} {STATES[state]}"
+    for state, meaning in chart.marked.items():
+        yield f"{MARKS[state]} {meaning}"
 
 
 def confusion_text(chart: Confusion) -> str:

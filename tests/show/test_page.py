@@ -28,10 +28,10 @@ from msvm_select.settings import settings_from
 from msvm_select.settings.grids import parse_grid
 from msvm_select.show.charts.curves import by_setting
 from msvm_select.show.charts.scale import SHADES, Scale, colour, ink_on, luminance
-from msvm_select.show.page.command import command_line, file_digest, grid_text
-from msvm_select.show.page.heat import Painting
+from msvm_select.show.page.charts import Painting
 from msvm_select.show.page.markup import EMPTY, el, script_data
 from msvm_select.show.page.page import Report, render
+from msvm_select.show.page.words import command_line, file_digest, grid_text
 from msvm_select.solvers.exact.solver import Exact
 from tests.conftest import DATA, run
 from tests.show.pages import EVIL, SETTINGS, large, report, samples

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from msvm_select.show.page.heat import Painting
+from msvm_select.show.page.charts import Painting
 from msvm_select.show.page.page import render
 from tests.show.pages import EVIL, large, report
 

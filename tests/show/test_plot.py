@@ -21,11 +21,10 @@ from msvm_select.results.choosing import chosen as choose
 from msvm_select.results.ranking import Results, rank
 from msvm_select.show.charts.curves import curves_of
 from msvm_select.show.charts.heat import heat_map_of
-from msvm_select.show.charts.scale import Grid
+from msvm_select.show.charts.scale import Grid, compact
 from msvm_select.show.figures import look
-from msvm_select.show.figures.heat import colour_of
-from msvm_select.show.figures.look import label, short, thinned
-from msvm_select.show.page.heat import Painting, style
+from msvm_select.show.figures.look import short, thinned
+from msvm_select.show.page.charts import Painting, style
 from msvm_select.show.text import ASCII_SHADES, heat_text
 from tests.conftest import DATA, render, run
 
@@ -187,7 +186,7 @@ def test_text_picture_and_page_shade_alike(worst: int, is_log: bool) -> None:
     rules = dict(re.findall(r"\.(s\d+) rect\{fill:(#\w+)\}", style()))
     for cell in chart.cells:
         level = chart.level(cell)
-        painted = colour_of(chart, cell)
+        painted = chart.shade(cell)
         assert level is not None
         assert painted is not None
         assert painting.style(cell) == f"s{level}"
@@ -313,8 +312,8 @@ def test_results_may_come_through_a_pipe(swept: Results) -> None:
 
 def test_the_regions_of_a_machine(two: Path) -> None:
     """Axes in the data's units, every class, rings, and the errors when left out."""
-    from msvm_select.show.charts.plane import plane_of
-    from msvm_select.show.figures import plane as figures
+    from msvm_select.show.charts.samples import plane_of
+    from msvm_select.show.figures import samples as figures
 
     data = load_csv(two)
     model = fit(data, C=10, gamma=0.5)
@@ -336,7 +335,7 @@ def test_the_regions_of_a_machine(two: Path) -> None:
 
 def test_left_out_errors_are_those_of_the_loo_command(two: Path) -> None:
     """The same number."""
-    from msvm_select.show.charts.plane import plane_of
+    from msvm_select.show.charts.samples import plane_of
 
     data = load_csv(two)
     plane = plane_of(fit(data, C=2, gamma=1.0, scale="minmax"), data)
@@ -365,8 +364,8 @@ def test_other_data_have_errors_of_their_own(two: Path, tmp_path: Path) -> None:
 def test_paths_of_the_samples(two: Path) -> None:
     """A line a sample; ten by name, the others in grey; a guide at the box."""
     from msvm_select.settings import settings_from
-    from msvm_select.show.charts.paths import matter, paths_of
-    from msvm_select.show.figures.paths import paths
+    from msvm_select.show.charts.samples import paths_of
+    from msvm_select.show.figures.samples import paths
 
     settings = settings_from({"C": "0.1,1,10", "gamma": 0.5})
     chart = paths_of(load_csv(two), settings)
@@ -374,7 +373,7 @@ def test_paths_of_the_samples(two: Path) -> None:
     assert 0.0 <= chart.lines.min() <= chart.lines.max() <= 2.0
     axes = paths(chart).axes[0]
     named = {text.get_text() for text in axes.texts}
-    assert named == {*(chart.names[i] for i in matter(chart)), "one alpha at C"}
+    assert named == {*(chart.names[i] for i in chart.named), "one alpha at C"}
     assert "the other 140" in [t.get_text() for t in axes.get_legend().get_texts()]
     norms = paths_of(load_csv(two), settings, "norm")
     assert norms.names == ("setosa", "versicolor", "virginica")
@@ -471,7 +470,11 @@ def test_scales_are_even_where_the_grid_is() -> None:
     assert not Grid((0.0, 1.0)).is_log
     assert Grid((2.0,)).edges == (-0.5, 0.5)
     assert Grid((1.0, 2.0, 3.0)).edges == (0.5, 1.5, 2.5, 3.5)
-    assert (label(1e-7), label(0.0078125), label(1e6)) == ("1e-7", "0.0078125", "1e6")
+    assert (compact(1e-7), compact(0.0078125), compact(1e6)) == (
+        "1e-7",
+        "0.0078125",
+        "1e6",
+    )
     assert list(thinned(10, 4)) == [0, 3, 6, 9]
 
 

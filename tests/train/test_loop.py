@@ -15,7 +15,7 @@ from msvm_select.model.fitting import fit_settings
 from msvm_select.names import SOLVERS
 from msvm_select.records import Dataset, Dual
 from msvm_select.settings import Settings, settings_from
-from msvm_select.show.charts.paths import paths_of
+from msvm_select.show.charts.samples import paths_of
 from msvm_select.solution import Solution
 from msvm_select.solvers.qp import Qp
 from msvm_select.sweep.loop import iterate

@@ -10,6 +10,7 @@ from msvm_select.left_out import LeftOut
 from msvm_select.records import Ints
 
 UNDECIDED = "?"
+TINTS = (0.0, 0.05, 0.15, 0.30)  # shares of a class that goes wrong, from faint to full
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,6 +36,11 @@ class Confusion:
         """Each true class with its counts, in the columns of ``predicted``."""
         shown = self.counts[:, : len(self.predicted)].tolist()
         return list(zip(self.classes, shown, strict=True))
+
+    def tint(self, k: int, l: int) -> int:
+        """How much of class k is taken for l, 0 (nothing) .. 4; of others than k."""
+        share = self.counts[k, l] / max(1, self.counts[k].sum())
+        return sum(share > least for least in TINTS)
 
 
 def confusion_of(classes: tuple[str, ...], left_out: LeftOut) -> Confusion:

@@ -1,47 +1,81 @@
-"""Results -> every criterion along C, for one kernel setting, in shares of samples."""
+"""Results -> columns along C: every criterion of one kernel setting, or every setting.
+
+``curves_of`` has the criteria of one kernel setting in shares of the samples, a panel
+for the rates, the bounds and the indices. ``bundles_of`` has one column at a time, in
+its own unit, with a curve for each kernel setting.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from msvm_select.columns import SCORES, Row, Setting, column_of, counts, further_columns
+from msvm_select.columns import (
+    SCORES,
+    Column,
+    Row,
+    Setting,
+    column_of,
+    counts,
+    further_columns,
+)
 from msvm_select.errors import SettingsError
 from msvm_select.phrases import listed
 from msvm_select.results.ranking import Results
-from msvm_select.show.charts.heat import (
-    default_criterion,
-    picked,
-)
+from msvm_select.show.charts.heat import default_criterion, picked
+from msvm_select.show.charts.scale import Scale
 
 ALIKE = 1e-6  # two values of a parameter, one of them typed with few digits
+SHUFFLED = ("cv", "holdout")  # criteria whose values depend on how one shuffles
 
 
 @dataclass(frozen=True)
 class Curve:
-    """One column along C: NaN where there is no value; ``counts`` where it applies.
-
-    In ``Curves``, values are percentages of the samples; indices have no unit.
-    """
+    """One column along C: NaN where there is no value; ``counts`` where it applies."""
 
     column: str
     name: str
+    Cs: tuple[float, ...]
     values: tuple[float, ...]
     counts: tuple[bool, ...]
 
     @property
     def applies(self) -> bool:
         """Whether every value that there is counts."""
-        known = zip(self.values, self.counts, strict=True)
-        return all(counts for value, counts in known if math.isfinite(value))
+        return all(counts for _, _, counts in self.points)
+
+    @property
+    def points(self) -> list[tuple[float, float, bool]]:
+        """C, value and whether it counts, where there is a value."""
+        found = zip(self.Cs, self.values, self.counts, strict=True)
+        return [point for point in found if math.isfinite(point[1])]
+
+    @property
+    def kind(self) -> str:
+        """``steps`` if it is exact, ``points`` if it is shuffled, else ``line``."""
+        if self.column == "loo_rate":
+            return "steps"
+        return "points" if column_of(self.column).criterion in SHUFFLED else "line"
+
+
+@dataclass(frozen=True)
+class Panel:
+    """Curves of one role over an axis; a value above ``vacuous`` says nothing."""
+
+    role: str
+    curves: tuple[Curve, ...]
+    title: str
+    is_log: bool = True
+    vacuous: float | None = None
 
 
 @dataclass(frozen=True)
 class Curves:
-    """The curves of one kernel setting, by panel; ``band`` is that of leave-one-out.
+    """The curves of one kernel setting; ``band`` is that of leave-one-out.
 
-    ``verdict`` says by what ``chosen``, a C, was chosen.
+    Values are percentages of the samples; indices have no unit. ``verdict`` says by
+    what ``chosen``, a C, was chosen.
     """
 
     name: str
@@ -54,6 +88,34 @@ class Curves:
     indices: tuple[Curve, ...]
     band: tuple[tuple[float, float], ...]
     chosen: float | None
+
+    @property
+    def panels(self) -> list[Panel]:
+        """Those with any curve."""
+        every = (
+            Panel("rate", self.rates, "error rate, %", is_log=False),
+            Panel("bound", self.bounds, "bound, % of samples", vacuous=100.0),
+            Panel("index", self.indices, "index, no unit"),
+        )
+        return [panel for panel in every if panel.curves]
+
+
+@dataclass(frozen=True)
+class Bundle:
+    """One column along C, the chosen cell's kernel setting first.
+
+    ``chosen`` is the C and the value of the chosen cell, if it has one.
+    """
+
+    label: Column
+    Cs: tuple[float, ...]
+    curves: tuple[Curve, ...]
+    chosen: tuple[float, float] | None
+
+    @property
+    def up(self) -> Scale:
+        """The axis of the values."""
+        return Scale.upward(point[1] for curve in self.curves for point in curve.points)
 
 
 def curves_of(
@@ -68,7 +130,9 @@ def curves_of(
     sigma = bool(results.settings.get("sigma"))
     fitting = [row for row in ranked.rows if _fits(row, setting)]
     if not fitting:
-        raise SettingsError(_no_such(ranked, setting, sigma))
+        there = dict.fromkeys(row.in_words(sigma, C=False) for row in ranked.rows)
+        asked = " ".join(f"{name}={value}" for name, value in setting.items())
+        raise SettingsError(f"No row is of {asked}; there are {listed(there, 8)}.")
     first = chosen if chosen in fitting else fitting[0]
     rows: dict[float, Row] = {}
     for row in fitting:
@@ -76,18 +140,44 @@ def curves_of(
             rows.setdefault(row.C, row)
     along = [rows[C] for C in sorted(rows)]
     sound = counts(first, results.column_of(by))
+    names = (*SCORES, *further_columns(results.rows, results.criteria))
+    of = {
+        role: [name for name in names if column_of(name).role == role]
+        for role in ("rate", "bound", "index")
+    }
     return Curves(
         name=str(results.data.get("name", "")),
         setting=first.in_words(sigma, C=False),
         verdict=verdict if first is chosen else f"best by {by} here",
         Cs=tuple(row.C for row in along),
         troubled=tuple(row.C for row in along if row.status != "ok"),
-        rates=_curves(along, [*_of_role(results, "rate"), "train_errors"]),
-        bounds=_curves(along, _of_role(results, "bound")),
-        indices=_curves(along, _of_role(results, "index")),
+        rates=_curves(along, [*of["rate"], "train_errors"]),
+        bounds=_curves(along, of["bound"]),
+        indices=_curves(along, of["index"]),
         band=tuple(_band(row) for row in along),
         chosen=first.C if sound else None,
     )
+
+
+def bundles_of(results: Results, columns: Iterable[str]) -> Iterator[Bundle]:
+    """The columns with any value."""
+    Cs, row = tuple(sorted({row.C for row in results.rows})), results.chosen
+    for column in columns:
+        curves = [_curve(rows, column) for rows in by_setting(results).values()]
+        if any(curve.points for curve in curves):
+            here = [] if row is None else _curve([row], column).points
+            chosen = here[0][:2] if here else None
+            yield Bundle(column_of(column), Cs, tuple(curves), chosen)
+
+
+def by_setting(results: Results) -> dict[Setting, list[Row]]:
+    """The rows of each kernel setting, C ascending: the chosen one, then by rank."""
+    found: dict[Setting, list[Row]] = {}
+    if results.chosen is not None:
+        found[results.chosen.setting] = []
+    for row in results.rows:
+        found.setdefault(row.setting, []).append(row)
+    return {key: sorted(rows, key=lambda row: row.C) for key, rows in found.items()}
 
 
 def _fits(row: Row, setting: Mapping[str, str | float]) -> bool:
@@ -101,58 +191,32 @@ def _fits(row: Row, setting: Mapping[str, str | float]) -> bool:
     )
 
 
-def _no_such(ranked: Results, setting: Mapping[str, str | float], sigma: bool) -> str:
-    there = dict.fromkeys(row.in_words(sigma, C=False) for row in ranked.rows)
-    asked = " ".join(f"{name}={value}" for name, value in setting.items())
-    return f"No row is of {asked}; there are {listed(there, 8)}."
+def _curves(along: Sequence[Row], columns: Iterable[str]) -> tuple[Curve, ...]:
+    every = (_curve(along, column, percent=True) for column in columns)
+    return tuple(curve for curve in every if curve.points)
 
 
-def by_setting(results: Results) -> dict[Setting, list[Row]]:
-    """The rows of each kernel setting, C ascending: the chosen one, then by rank."""
-    found: dict[Setting, list[Row]] = {}
-    if results.chosen is not None:
-        found[results.chosen.setting] = []
-    for row in results.rows:
-        found.setdefault(row.setting, []).append(row)
-    return {key: sorted(rows, key=lambda row: row.C) for key, rows in found.items()}
-
-
-def curve_of(along: Sequence[Row], column: str, percent: bool = False) -> Curve:
+def _curve(along: Sequence[Row], column: str, percent: bool = False) -> Curve:
     """One column along C, in its own unit or in percent of the samples."""
-    shown = _percent if percent else _in_its_unit
     return Curve(
         column,
         column_of(column).text,
-        values=tuple(shown(row, column) for row in along),
+        Cs=tuple(row.C for row in along),
+        values=tuple(_value(row, column, percent) for row in along),
         counts=tuple(counts(row, column) for row in along),
     )
 
 
-def _of_role(results: Results, role: str) -> list[str]:
-    names = (*SCORES, *further_columns(results.rows, results.criteria))
-    return [name for name in names if column_of(name).role == role]
-
-
-def _curves(along: list[Row], columns: Sequence[str]) -> tuple[Curve, ...]:
-    found = (curve_of(along, column, percent=True) for column in columns)
-    return tuple(curve for curve in found if any(map(math.isfinite, curve.values)))
-
-
-def _in_its_unit(row: Row, column: str) -> float:
+def _value(row: Row, column: str, percent: bool) -> float:
     """NaN for a cell that failed or is not at its optimum.
 
-    A bound that does not apply has its value.
+    A bound that does not apply has its value. An index is no percentage.
     """
-    value = row.value(column)
+    value, label = row.value(column), column_of(column)
     if value is None or row.status != "ok":
         return math.nan
-    return column_of(column).factor * float(value)
-
-
-def _percent(row: Row, column: str) -> float:
-    """In percent of the samples, except an index."""
-    value = _in_its_unit(row, column)
-    if column_of(column).unit == "samples":
+    value = label.factor * float(value)
+    if percent and label.unit == "samples":
         return 100.0 * value / row.n_samples if row.n_samples else math.nan
     return value
 

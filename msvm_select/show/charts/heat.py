@@ -25,10 +25,11 @@ from msvm_select.errors import DataError, SettingsError
 from msvm_select.names import KERNELS
 from msvm_select.results.choosing import as_chosen
 from msvm_select.results.ranking import Results
-from msvm_select.show.charts.scale import SHADES, Scale
+from msvm_select.show.charts.scale import SHADES, Scale, shade
 
 PREFERRED = ("loo", "cv", "holdout", "span", "radius-margin", "train-errors")
 MOST_PANELS = 4  # of one kernel
+PLAIN = ("ok", "vacuous")  # states whose cell has its number and no mark
 UNSET = math.nan  # the value of a parameter that there is not
 
 
@@ -41,9 +42,9 @@ class HeatCell:
     value: float | None
 
     @property
-    def counts(self) -> bool:
-        """Whether it has a value that counts, and so a shade."""
-        return self.state in COUNTS
+    def counted(self) -> float | None:
+        """The value that counts, and so has a shade; None where there is none."""
+        return self.value if self.state in COUNTS else None
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,8 +70,6 @@ class HeatMap:
     ``best`` is the best cell by this column, whichever was chosen.
     """
 
-    by: str
-    column: str
     label: Column
     panels: tuple[HeatPanel, ...]
     chosen: Row | None
@@ -86,7 +85,7 @@ class HeatMap:
     @cached_property
     def values(self) -> tuple[float, ...]:
         """Of all cells whose value counts."""
-        return tuple(c.value for c in self.cells if c.counts and c.value is not None)
+        return tuple(c.counted for c in self.cells if c.counted is not None)
 
     @cached_property
     def scale(self) -> Scale | None:
@@ -99,16 +98,21 @@ class HeatMap:
         return self.scale is not None and self.scale.is_log
 
     @cached_property
-    def states(self) -> tuple[str, ...]:
-        """Those that occur, in the order of STATES."""
-        found = {cell.state for cell in self.cells}
-        return tuple(state for state in STATES if state in found)
+    def marked(self) -> dict[str, str]:
+        """The states that occur and need a mark, each with what it means."""
+        found = {cell.state for cell in self.cells}.difference(PLAIN)
+        return {state: text for state, text in STATES.items() if state in found}
 
     def level(self, cell: HeatCell, levels: int = SHADES) -> int | None:
         """The cell's shade, 0 for the least value; None where no value counts."""
-        if self.scale is None or not cell.counts or cell.value is None:
+        if self.scale is None or cell.counted is None:
             return None
-        return self.scale.level(cell.value, levels)
+        return self.scale.level(cell.counted, levels)
+
+    def shade(self, cell: HeatCell) -> tuple[str, str] | None:
+        """Its colour and the ink on it; None where no value counts."""
+        level = self.level(cell)
+        return None if level is None else shade(level)
 
 
 def heat_map_of(
@@ -127,14 +131,15 @@ def heat_map_of(
         score = label.shown(chosen.value(column))
         unit = f" {label.unit}".rstrip()
         verdict += f": {chosen.in_words(sigma)} ({score}{unit})"
+    kernels = {row.kernel for row in ranked.rows}
+    order = {kernel: i for i, kernel in enumerate(KERNELS)}
     panels = [
         panel
-        for kernel in sorted({row.kernel for row in ranked.rows}, key=_kernel_order)
+        for kernel in sorted(kernels, key=lambda k: (order.get(k, len(order)), k))
         for panel in _panels_of(ranked, kernel, column, sigma, most)
     ]
     name = str(results.data.get("name", ""))
-    best = ranked.best
-    return HeatMap(by, column, label, tuple(panels), chosen, best, verdict, name)
+    return HeatMap(label, tuple(panels), chosen, ranked.best, verdict, name)
 
 
 def picked(results: Results, by: str) -> tuple[Results, Row | None, str]:
@@ -165,16 +170,11 @@ def default_criterion(results: Results) -> str:
     raise SettingsError("No row has a score; name a column: --by n_sv, for instance.")
 
 
-def _kernel_order(kernel: str) -> tuple[int, str]:
-    names = list(KERNELS)
-    return (names.index(kernel) if kernel in names else len(names)), kernel
-
-
 def _panels_of(
     ranked: Results, kernel: str, column: str, sigma: bool, most: int | None
 ) -> Iterator[HeatPanel]:
-    rows = [row for row in ranked.rows if row.kernel == kernel]
-    points = [row.point(sigma) for row in rows]
+    placed = [(row, row.point(sigma)) for row in ranked.rows if row.kernel == kernel]
+    points = [point for _, point in placed]
     names = [name for name in points[0] if all(name in point for point in points)]
     tried = {name: {point[name] for point in points} for name in names}
     varying = [name for name in tried if len(tried[name]) > 1]
@@ -184,24 +184,17 @@ def _panels_of(
     fixed = [f"{n}={points[0][n]:.6g}" for n in tried if n not in varying]
     if most is not None and len(settings) > most:
         title = f"{kernel}, best over {' and '.join(others)}"
-        yield _panel(title, up, column, list(zip(rows, points, strict=True)))
+        yield _panel(title, up, column, placed)
         return
     for setting in settings:
         here = dict(zip(others, setting, strict=True))
         words = [kernel, *(f"{n}={v:.6g}" for n, v in here.items()), *fixed]
-        chosen = [
-            (row, point)
-            for row, point in zip(rows, points, strict=True)
-            if all(point[name] == value for name, value in here.items())
-        ]
-        yield _panel(" ".join(words), up, column, chosen)
+        inside = [one for one in placed if here.items() <= one[1].items()]
+        yield _panel(" ".join(words), up, column, inside)
 
 
 def _panel(
-    title: str,
-    up: str | None,
-    column: str,
-    ranked: list[tuple[Row, dict[str, float]]],
+    title: str, up: str | None, column: str, ranked: list[tuple[Row, dict[str, float]]]
 ) -> HeatPanel:
     """The rows in their places; of several in one place the best, which comes first."""
     Cs = sorted({row.C for row, _ in ranked})

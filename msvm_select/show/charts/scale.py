@@ -1,4 +1,4 @@
-"""Values -> places and shades: one scale, one palette and one ink for every renderer.
+"""Values -> places, shades and short texts: one rule of each for every renderer.
 
 The palette (viridis) runs from a bright yellow, the least and best value, over green to
 a dark violet. It keeps its order in grey print and for colour-blind readers.
@@ -7,14 +7,17 @@ a dark violet. It keeps its order in grey print and for colour-blind readers.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 SHADES = 24
 STEEP = 10.0  # largest / smallest beyond which shades are steps of the logarithm
+WIDE = 100.0  # and beyond which an axis of values is logarithmic
 ROUNDING = 1e-9  # a value on a step belongs above it
 EVEN = 1e-9
+EXPONENT = re.compile(r"e\+?(-?)0*")
 Colour = tuple[int, int, int]
 STOPS: tuple[Colour, ...] = (
     (253, 231, 37), (194, 223, 35), (134, 213, 73), (82, 197, 105), (42, 176, 127),
@@ -41,6 +44,31 @@ class Scale:
         held = list(values)
         low, high = min(held), max(held)
         return cls(low, high, low > 0.0 and high / low > steep)
+
+    @classmethod
+    def upward(cls, values: Iterable[float]) -> Scale:
+        """That of an axis: from 0, unless logarithms tell the values better."""
+        found = cls.over(values, WIDE)
+        return found if found.is_log else cls(min(0.0, found.low), found.high or 1.0)
+
+    def titled(self, name: str) -> str:
+        """With a word where the distances are those of the logarithms."""
+        return f"{name} (logarithmic)" if self.is_log else name
+
+    def ticks(self, most: int) -> list[float]:
+        """A few round values from ``low`` to ``high``."""
+        low, high = self.low, self.high
+        if low == high:
+            return [low]
+        if self.is_log:
+            first, last = math.ceil(math.log10(low)), math.floor(math.log10(high))
+            step = 1 + (last - first) // most
+            return [10.0**power for power in range(first, last + 1, step)]
+        least = (high - low) / most
+        power = 10.0 ** math.floor(math.log10(least))
+        size = next(n * power for n in (1, 2, 5, 10) if n * power >= least * 0.999)
+        first, last = math.ceil(low / size - 1e-9), math.floor(high / size + 1e-9)
+        return [size * i for i in range(first, last + 1)]
 
     def share(self, value: float) -> float:
         """How far the value is from ``low`` (0) to ``high`` (1)."""
@@ -105,6 +133,12 @@ def colour(level: int) -> Colour:
     return red, green, blue
 
 
+def shade(level: int) -> tuple[str, str]:
+    """The colour of a shade, and the ink on it, as style sheets and matplotlib take."""
+    background = colour(level)
+    return "#{:02x}{:02x}{:02x}".format(*background), ink_on(background)
+
+
 def ink_on(background: Colour) -> str:
     """Black or white, whichever has the greater contrast with the background."""
     light = luminance(background)
@@ -120,9 +154,15 @@ def luminance(colour: Colour) -> float:
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 
 
-def hexadecimal(colour: Colour) -> str:
-    """``#fee838``, as style sheets and matplotlib take it."""
-    return "#{:02x}{:02x}{:02x}".format(*colour)
+def compact(value: float, digits: int = 6) -> str:
+    """A number in few characters: ``2.1e6``, ``1e-7``."""
+    return EXPONENT.sub(r"e\1", f"{value:.{digits}g}")
+
+
+def brief(value: float) -> str:
+    """A parameter beside an axis: three digits, if they fit in six characters."""
+    text = compact(value, 3)
+    return text if len(text) <= 6 else EXPONENT.sub(r"e\1", f"{value:.1e}")
 
 
 def _unevenness(values: Sequence[float]) -> float:

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from msvm_select.columns import STATES
-from msvm_select.show.charts.heat import HeatCell, HeatMap, HeatPanel
-from msvm_select.show.charts.scale import SHADES, Grid, colour, hexadecimal, ink_on
+from msvm_select.show.charts.heat import PLAIN, HeatCell, HeatMap, HeatPanel
+from msvm_select.show.charts.scale import SHADES, Grid, compact, shade
 from msvm_select.show.figures.look import (
     Size,
-    axis_name,
-    label,
     plain_logarithms,
     short,
     thinned,
@@ -51,11 +48,9 @@ def heat_map(chart: HeatMap, size: Size | None = None) -> Figure:
     layout = ConstrainedLayoutEngine(w_pad=0.1, h_pad=0.06)
     figure = Figure(figsize=size or _size(rows, heights), layout=layout)
     grid: Any = figure.subplots(
-        len(rows),
-        columns,
-        squeeze=False,
-        gridspec_kw={"height_ratios": [height + 0.6 for height in heights]},
-    )
+        len(rows), columns, squeeze=False,
+        height_ratios=[height + 0.6 for height in heights],
+    )  # fmt: skip
     places = [axes for line in grid for axes in line]
     for axes in places[len(chart.panels) :]:
         axes.remove()
@@ -70,14 +65,6 @@ def heat_map(chart: HeatMap, size: Size | None = None) -> Figure:
         _flatten(axes, len(panel.values) / heights[n // columns])
         _fit_to_size(figure, axes, panel, chart)
     return figure
-
-
-def colour_of(chart: HeatMap, cell: HeatCell) -> tuple[str, str] | None:
-    """A cell's shade and the ink on it; None where no value counts."""
-    level = chart.level(cell)
-    if level is None:
-        return None
-    return hexadecimal(colour(level)), ink_on(colour(level))
 
 
 def _size(rows: list[tuple[HeatPanel, ...]], heights: list[int]) -> Size:
@@ -105,12 +92,12 @@ def _panel(axes: Axes, panel: HeatPanel, chart: HeatMap) -> None:
     for side in ("top", "right"):
         axes.spines[side].set_visible(True)
     axes.set_title(panel.title)
-    axes.set_xlabel(axis_name("C", across))
-    axes.set_ylabel(axis_name(panel.name, up) if panel.name else "")
+    axes.set_xlabel(across.scale.titled("C"))
+    axes.set_ylabel(up.scale.titled(panel.name) if panel.name else "")
     axes.set_yticks(up.places if panel.name else ())
-    axes.set_yticklabels([label(v) for v in panel.values] if panel.name else ())
+    axes.set_yticklabels([compact(v) for v in panel.values] if panel.name else ())
     axes.set_xticks(across.places)
-    axes.set_xticklabels([label(C) for C in panel.Cs])
+    axes.set_xticklabels([compact(C) for C in panel.Cs])
 
 
 def _frame(axes: Axes, across: Grid, up: Grid, at: tuple[int, int]) -> None:
@@ -132,13 +119,13 @@ def _rectangle(
 
 def _filling(cell: HeatCell, chart: HeatMap) -> dict[str, Any]:
     """Its colour, and the hatching that says why there is no number."""
-    hatch, painted = HATCHES.get(cell.state), colour_of(chart, cell)
+    hatch, painted = HATCHES.get(cell.state), chart.shade(cell)
     if painted is None:
         return {"facecolor": BLANK, "edgecolor": INK, "hatch": hatch, "linewidth": 0.0}
-    shade, ink = painted
+    face, ink = painted
     if hatch is None:
-        return {"facecolor": shade, "edgecolor": shade, "linewidth": 0.3}
-    return {"facecolor": shade, "edgecolor": ink, "hatch": hatch, "linewidth": 0.0}
+        return {"facecolor": face, "edgecolor": face, "linewidth": 0.3}
+    return {"facecolor": face, "edgecolor": ink, "hatch": hatch, "linewidth": 0.0}
 
 
 def _colour_bar(figure: Figure, chart: HeatMap, axes: list[Axes]) -> None:
@@ -148,7 +135,7 @@ def _colour_bar(figure: Figure, chart: HeatMap, axes: list[Axes]) -> None:
 
     shown = [chart.label.factor * value for value in chart.values]
     norm = (LogNorm if chart.is_log else Normalize)(min(shown), max(shown))
-    shades = ListedColormap([hexadecimal(colour(level)) for level in range(SHADES)])
+    shades = ListedColormap([shade(level)[0] for level in range(SHADES)])
     many = len(axes) > 2
     bar = figure.colorbar(
         ScalarMappable(norm, shades), ax=axes, pad=0.02, shrink=0.6 if many else 1.0
@@ -166,9 +153,8 @@ def _words(figure: Figure, chart: HeatMap) -> None:
     title = f"{short(chart.name)}: {chart.label.text}" if chart.name else ""
     figure.suptitle(title or chart.label.text, x=0.01, ha="left")
     handles = [
-        Patch(facecolor=BLANK, edgecolor=INK, hatch=HATCHES[state], label=STATES[state])
-        for state in chart.states
-        if state in HATCHES
+        Patch(facecolor=BLANK, edgecolor=INK, hatch=HATCHES[state], label=meaning)
+        for state, meaning in chart.marked.items()
     ]
     if chart.chosen is not None:
         frame = Patch(facecolor="none", edgecolor="black", lw=2.0, label=chart.verdict)
@@ -193,10 +179,10 @@ def _fit_to_size(figure: Figure, axes: Axes, panel: HeatPanel, chart: HeatMap) -
     wide = box.width * min(b - a for a, b in zip(x, x[1:], strict=False))
     high = box.height * min(b - a for a, b in zip(y, y[1:], strict=False))
     texts = {
-        at: (chart.label.shown(cell.value), painted[1])
+        at: (chart.label.shown(cell.counted), painted[1])
         for at, cell in panel.cells.items()
-        if cell.state in ("ok", "vacuous") and cell.value is not None
-        if (painted := colour_of(chart, cell)) is not None
+        if cell.state in PLAIN and cell.counted is not None
+        if (painted := chart.shade(cell)) is not None
     }
     longest = max((len(text) for text, _ in texts.values()), default=0)
     font = _font(wide / (x[-1] - x[0]), high / (y[-1] - y[0]), longest)
@@ -215,7 +201,7 @@ def _font(wide: float, high: float, longest: int) -> float | None:
 
 def _thin_labels(axes: Axes, panel: HeatPanel, wide: float, high: float) -> None:
     """Labels that do not touch: turned where they are long, some left out if many."""
-    heads = [label(C) for C in panel.Cs]
+    heads = [compact(C) for C in panel.Cs]
     across, up = Grid(panel.Cs).places, Grid(panel.values).places
     need = 9.0 * DIGIT * (max(map(len, heads)) + 1)
     turned = need * len(heads) > wide
@@ -225,4 +211,4 @@ def _thin_labels(axes: Axes, panel: HeatPanel, wide: float, high: float) -> None
     if panel.name:
         rows = thinned(len(up), int(high / 0.15))
         axes.set_yticks([up[i] for i in rows])
-        axes.set_yticklabels([label(panel.values[i]) for i in rows])
+        axes.set_yticklabels([compact(panel.values[i]) for i in rows])

@@ -9,7 +9,7 @@ from __future__ import annotations
 import io
 import math
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from msvm_select.errors import MsvmError, SettingsError
 from msvm_select.phrases import listed
-from msvm_select.show.charts.scale import Grid
+from msvm_select.show.charts.scale import Grid, compact
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -103,13 +103,9 @@ def picture(draw: Callable[[], Figure], path: str | Path, dpi: int = DOTS) -> Pi
         kind = ending.removeprefix(".")
         draw().savefig(out, format=kind, dpi=dpi, metadata=UNDATED[ending])
     lost = any("Glyph" in str(warning.message) for warning in caught)
-    return Picture(out.getvalue(), (_lost_letters(ending),) if lost else ())
-
-
-def _lost_letters(ending: str) -> str:
-    """Of names in letters that matplotlib's own font has not."""
     way_out = "its viewer may have them" if ending == ".svg" else "an .svg keeps them"
-    return f"some letters of the names are not in the font (DejaVu Sans); {way_out}"
+    note = f"some letters of the names are not in the font (DejaVu Sans); {way_out}"
+    return Picture(out.getvalue(), (note,) if lost else ())
 
 
 def short(name: str, most: int = LONGEST) -> str:
@@ -126,30 +122,33 @@ def colour_of(index: int) -> str:
     return COLOURS[index % len(COLOURS)]
 
 
-def marker_of(index: int) -> str:
-    """Its marker: with the colour, 24 of them can be told apart."""
-    return MARKERS[index % len(MARKERS)]
+def look_of(index: int) -> dict[str, Any]:
+    """With its marker: 24 of them can be told apart."""
+    return {"color": colour_of(index), "marker": MARKERS[index % len(MARKERS)]}
 
 
-def label(value: float) -> str:
-    """A value of a grid, as short as possible but exact."""
-    text = f"{value:.6g}"
-    return text.replace("e-0", "e-").replace("e+0", "e")
+def legend_beside(axes: Axes, **look: Any) -> None:
+    """On the right of the axes."""
+    axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), alignment="left", **look)
+
+
+def crosses(axes: Axes, places: Sequence[float], height: float, told: str) -> None:
+    """At the foot of the axes, for what went wrong there."""
+    if places:
+        axes.plot(
+            places, [height] * len(places), "x", color="black", markersize=6.0,
+            transform=axes.get_xaxis_transform(), label=told,
+        )  # fmt: skip
 
 
 def value_axis(axes: Axes, grid: Grid, wide: float) -> None:
     """The values of C below the axes, as many as fit into so many inches."""
-    heads = [label(value) for value in grid.values]
+    heads = [compact(value) for value in grid.values]
     keep = thinned(len(heads), int(wide / (DIGIT * (max(map(len, heads)) + 1))))
     axes.set_xlim(grid.edges[0], grid.edges[-1])
     axes.set_xticks([grid.places[j] for j in keep])
     axes.set_xticklabels([heads[j] for j in keep])
-    axes.set_xlabel(axis_name("C", grid))
-
-
-def axis_name(name: str, grid: Grid) -> str:
-    """With a word where the distances are those of the logarithms."""
-    return f"{name} (logarithmic)" if grid.is_log else name
+    axes.set_xlabel(grid.scale.titled("C"))
 
 
 def plain_logarithms(axis: Axis) -> None:
@@ -159,7 +158,7 @@ def plain_logarithms(axis: Axis) -> None:
     low, high = sorted(axis.get_view_interval())
     few = low > 0.0 and high / low < 1000.0
     axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if few else (1.0,)))
-    axis.set_major_formatter(FuncFormatter(lambda value, place: label(value)))
+    axis.set_major_formatter(FuncFormatter(lambda value, place: compact(value)))
     axis.set_minor_locator(NullLocator())
 
 

@@ -34,6 +34,14 @@ def joined(parts: Iterable[str | None]) -> Html:
     return Html("".join(map(_quoted, parts)))
 
 
+def scrolling(table: Html, name: str, **attributes: str) -> Html:
+    """A box of its own, which the keyboard can scroll."""
+    return el(
+        "div", table, class_="scroll", role="region", tabindex=0, aria_label=name,
+        **attributes,
+    )  # fmt: skip
+
+
 def script_data(value: Any, id: str) -> Html:
     """A value for a script to read, as JSON that cannot end its own element."""
     text = json.dumps(value, separators=(",", ":"), allow_nan=False, ensure_ascii=False)

@@ -14,10 +14,16 @@ from msvm_select.columns import Row, column_of
 from msvm_select.results.ranking import Results
 from msvm_select.show.charts.confusion import Confusion
 from msvm_select.show.charts.curves import by_setting
-from msvm_select.show.page import heat, tables, words
-from msvm_select.show.page.curves import curves
-from msvm_select.show.page.heat import Painting
-from msvm_select.show.page.markup import Html, el, joined, script_data, trusted
+from msvm_select.show.page import charts, tables, words
+from msvm_select.show.page.charts import Painting
+from msvm_select.show.page.markup import (
+    Html,
+    el,
+    joined,
+    script_data,
+    scrolling,
+    trusted,
+)
 
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{}'"
 ON_THE_MAPS = (
@@ -77,7 +83,7 @@ def render(report: Report) -> str:
     parts = {
         "policy": POLICY.format(_digest(script)),
         "title": joined([f"{report.name}: choice by {report.results.rank_by}"]),
-        "style": trusted(_own("page.css") + heat.style()),
+        "style": trusted(_own("page.css") + charts.style()),
         "hidden": _hiding(report),
         "name": joined([report.name]),
         "contents": joined(el("a", t, href=f"#{_anchor(t)}") for t in found),
@@ -98,7 +104,7 @@ def _sections(report: Report) -> Iterator[tuple[str, Html]]:
         if len({row.C for row in results.rows}) > 1:
             yield "Along C", _along_C(report)
     table = tables.cells(results, report.columns, report.chosen)
-    box = tables.scrolling(table, "Every cell", id="every")
+    box = scrolling(table, "Every cell", id="every")
     yield "Every cell", joined([_controls(report), box])
     if any(column_of(column).ranks for column in report.paintings):
         yield "What the scores mean", tables.meanings(results, report.paintings)
@@ -122,7 +128,7 @@ def _answer(report: Report) -> Html:
     matrix = (
         el("p", f"No confusion matrix: {report.why_not}", class_="why")
         if report.confusion is None
-        else tables.confusion(report.confusion)
+        else charts.confusion(report.confusion)
     )
     left = el("div", el("h3", "Which classes are confused"), matrix)
     facts = tables.facts(words.diagnostics(chosen))
@@ -148,13 +154,13 @@ def _over_the_grid(report: Report) -> Html:
     legend = el(
         "p",
         el("span", painting.legend(), id="legend"),
-        el("span", el("b", bright), heat.ramp(), el("b", dark), id="ends"),
+        el("span", el("b", bright), charts.ramp(), el("b", dark), id="ends"),
         class_="legend",
     )
-    figures = el("div", heat.heat_maps(painting, report.chosen), class_="maps")
+    figures = el("div", charts.heat_maps(painting, report.chosen), class_="maps")
     hint = el("p", ON_THE_MAPS, class_="aside")
     controls = el("div", choice, legend, class_="controls")
-    return joined([controls, figures, heat.marks(report.paintings.values()), hint])
+    return joined([controls, figures, charts.marks(report.paintings.values()), hint])
 
 
 def _along_C(report: Report) -> Html:
@@ -164,7 +170,7 @@ def _along_C(report: Report) -> Html:
     options = (el("option", name, value=i) for i, name in enumerate(names))
     choice = el("label", "Bold line ", el("select", *options, id="setting"))
     several = el("div", choice, class_="controls") if len(names) > 1 else None
-    drawn = curves(results, report.paintings, report.chosen)
+    drawn = charts.curves(results, report.paintings)
     panels = el("div", drawn, class_="panels")
     return joined([several, panels, el("p", ON_THE_CURVES, class_="aside")])
 

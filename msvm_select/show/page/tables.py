@@ -1,4 +1,4 @@
-"""The tables of the page: cells, scores, confusion matrix, data and settings."""
+"""The tables of the page: cells, scores, data and settings."""
 
 from __future__ import annotations
 
@@ -17,13 +17,9 @@ from msvm_select.columns import (
 from msvm_select.names import CRITERIA
 from msvm_select.records import finite
 from msvm_select.results.ranking import Results
-from msvm_select.show.charts.confusion import Confusion
-from msvm_select.show.page.command import grid_text
-from msvm_select.show.page.markup import Html, el
-from msvm_select.show.page.words import percent, text
+from msvm_select.show.page.markup import Html, el, scrolling
+from msvm_select.show.page.words import grid_text, percent, text
 
-LONG = 14  # characters of a class that has room for them
-TINTS = (0.0, 0.05, 0.15, 0.30)  # shares of a class that goes wrong, from faint to full
 FEW = 12  # features that are named at once
 # Settings that only some criteria use, and the criteria that use them.
 USED_BY = {
@@ -84,21 +80,6 @@ def sortable(results: Results, columns: Sequence[str]) -> list[list[Any]]:
     return [[finite(row.value(name)) for name in columns] for row in results.rows]
 
 
-def confusion(chart: Confusion) -> Html:
-    """True classes down, the classes predicted without the sample across."""
-    heads = [_class(name, "col") for name in (*chart.predicted, "wrong")]
-    head = el("tr", el("th", "true class", scope="col"), *heads)
-    body = []
-    for k, (name, counts) in enumerate(chart.lines):
-        total, wrong = sum(counts), sum(counts) - counts[k]
-        entries = (_count(n, total, diagonal=k == l) for l, n in enumerate(counts))
-        share = el("td", f"{wrong} of {total}", class_="sum")
-        body.append(el("tr", _class(name, "row"), *entries, share))
-    caption = el("caption", "Class predicted without the sample", class_="above")
-    table = el("table", caption, el("thead", head), el("tbody", *body), id="confusion")
-    return scrolling(table, "Confusion matrix")
-
-
 def meanings(results: Results, columns: Iterable[str]) -> Html:
     """What each score is, when it holds, and in how many cells it does."""
     heads = ("score", "kind", "what it is", "when it holds", "holds in")
@@ -153,14 +134,6 @@ def settings_facts(settings: Mapping[str, Any]) -> Html | None:
     return el("div", el("h3", "Settings"), facts(used)) if used else None
 
 
-def scrolling(table: Html, name: str, **attributes: str) -> Html:
-    """A box of its own, which the keyboard can scroll."""
-    return el(
-        "div", table, class_="scroll", role="region", tabindex=0, aria_label=name,
-        **attributes,
-    )  # fmt: skip
-
-
 def _first_look(results: Results) -> tuple[str, ...]:
     """The columns that matter most; where there is trouble, why."""
     troubled = results.count("ok") < len(results.rows)
@@ -195,21 +168,6 @@ def _entry(row: Row, column: str) -> Html:
     if column_of(column).role and state_of(row, column) == "inapplicable":
         return el("td", f"({shown})", class_="inapplicable")
     return el("td", shown, class_=_kind(column))
-
-
-def _class(name: str, scope: str) -> Html:
-    """A name that may be cut where it is long; its title has all of it."""
-    return el("th", name, scope=scope, title=name if len(name) > LONG else None)
-
-
-def _count(count: int, total: int, diagonal: bool) -> Html:
-    """A dot for none off the diagonal; a tint for how much of the class it is."""
-    if diagonal:
-        return el("td", str(count), class_="right")
-    if not count:
-        return el("td", "\N{MIDDLE DOT}", class_="none")
-    tint = sum(count / total > share for share in TINTS)
-    return el("td", str(count), class_=f"wrong w{tint}")
 
 
 def _meaning(results: Results, column: str) -> Html:

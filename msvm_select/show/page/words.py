@@ -1,20 +1,30 @@
-"""Values and rows in words: the sentences of the page."""
+"""Values, rows and the command line in words: the sentences of the page."""
 
 from __future__ import annotations
 
+import hashlib
 import re
+import shlex
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
 
 from msvm_select.columns import CELL, Row, column_of
 from msvm_select.phrases import counted
-from msvm_select.results.choosing import binomial_error, edge_notes
+from msvm_select.results.choosing import binomial_error, edge_notes, power_of_two
 from msvm_select.results.notes import baseline, baseline_warning, risk_notes
 from msvm_select.results.ranking import Results
+from msvm_select.settings import PARAMETERS, Settings
+from msvm_select.settings.grids import parse_grid
 from msvm_select.show.charts.confusion import Confusion
 from msvm_select.show.page.markup import Html, el, joined
 
 NOTHING = "\N{EN DASH}"
 SPACE = "\N{NO-BREAK SPACE}"  # between what a line must not part
 MOST = 6  # reasons of failing that are told one by one
+GRIDS = ("C", *PARAMETERS)
+LONG = 5  # values from which on a grid is told as a range, if it is one
 NUMBER = re.compile(r"-?[\d.]+(e[+-]?\d+)?")
 
 
@@ -30,17 +40,6 @@ def text(row: Row, column: str) -> str:
     if column in ("gap", "kkt_violation", "seconds"):
         return f"{value:.1g}"
     return f"{value:.{6 if column in CELL else 4}g}"
-
-
-def compact(value: float, digits: int) -> str:
-    """A number in few characters: ``2.1e6``."""
-    return re.sub(r"e\+?(-?)0*", r"e\1", f"{value:.{digits}g}")
-
-
-def brief(value: float) -> str:
-    """A parameter beside an axis: three digits, if they fit in six characters."""
-    text = compact(value, 3)
-    return text if len(text) <= 6 else re.sub(r"e\+?(-?)0*", r"e\1", f"{value:.1e}")
 
 
 def percent(share: float) -> str:
@@ -177,3 +176,74 @@ def _ties(results: Results) -> list[str]:
         "the fewest training errors comes first, then the smallest C, then the "
         "smoothest kernel."
     ]
+
+
+def command_line(
+    data: str, reading: Mapping[str, Any], settings: Settings, report: str
+) -> str:
+    """``msvm-select sweep`` with all that is not a default; it writes ``report``.
+
+    The settings have the grid as it was in the end, so that it need not grow again.
+    """
+    where = f"./{data}" if data.startswith("-") and data != "-" else data
+    words = ["msvm-select", "sweep", where, *_options(reading)]
+    return shlex.join([*words, *_options(_said(settings)), "--report", report])
+
+
+def file_digest(path: str) -> str | None:
+    """The SHA-256 of a file, as ``sha256sum`` prints it; None if it is no file."""
+    if not Path(path).is_file():
+        return None
+    with Path(path).open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def grid_text(values: tuple[float | str, ...]) -> str:
+    """The values as a grid is typed: a range where that is exactly these values."""
+    numbers = tuple(value for value in values if not isinstance(value, str))
+    words = [value for value in values if isinstance(value, str)]  # gamma: scale
+    return ",".join([*([_numbers_text(numbers)] if numbers else []), *words])
+
+
+def _numbers_text(values: tuple[float, ...]) -> str:
+    if len(values) >= LONG:
+        low, high = typed(values[0]), typed(values[-1])
+        step = typed(float(f"{values[1] - values[0]:.12g}"))
+        for text in (f"{low}:{high}:{len(values)}", f"{low}:{high}:+{step}"):
+            if (values[0] > 0.0 or "+" in text) and parse_grid(text) == values:
+                return text
+    return ",".join(map(typed, values))
+
+
+def typed(value: float) -> str:
+    """A number that is read back as it is."""
+    return power_of_two(value) or repr(value).removesuffix(".0")
+
+
+def _said(settings: Settings) -> dict[str, Any]:
+    """What decides the rows and is not the default."""
+    usual = asdict(Settings())
+    values = settings.deciding() | {"select": settings.select}
+    said = {n: v for n, v in values.items() if v != usual.get(n)}
+    if settings.rank_by == settings.criteria[0]:
+        said.pop("rank_by", None)
+    for name in said:
+        if name in GRIDS:
+            said[name] = grid_text(said[name])
+        elif name == "criteria":
+            said[name] = ",".join(said[name])
+    return said
+
+
+def _options(values: Mapping[str, Any]) -> Iterator[str]:
+    for name, value in values.items():
+        option = "--" + name.replace("_", "-")
+        if isinstance(value, bool):
+            yield option if value else f"--no-{option[2:]}"
+        elif isinstance(value, list | tuple):
+            for part in value:
+                yield from (option, str(part))
+        elif value is not None:
+            # of the form --x=-1 where the value would else be taken for an option
+            text = typed(value) if isinstance(value, float) else str(value)
+            yield from ([f"{option}={text}"] if text[:1] == "-" else [option, text])

@@ -1,8 +1,13 @@
-"""A machine over two features -> its regions, its samples and its errors."""
+"""Samples of a machine: along C, and in the plane of two features.
+
+``paths_of`` trains one kernel setting along C: what each sample or class is at every C.
+``plane_of`` has the regions of a fitted machine, its samples and its errors.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -11,13 +16,113 @@ from msvm_select.model.examined import leave_one_out
 from msvm_select.model.model import Model
 from msvm_select.phrases import listed
 from msvm_select.records import Dataset, Floats, Mask
-from msvm_select.settings import settings_from
-from msvm_select.train.along_C import train_cell
+from msvm_select.settings import Settings, settings_from
+from msvm_select.solution import Solution
+from msvm_select.train.along_C import one_setting, train_cell
+from msvm_select.train.events import Progress, silent
 
+NAMED = 10  # samples that are told by name
+QUANTITIES = {
+    "alpha": ("alpha", "sum of the sample's alpha / C"),
+    "outputs": ("outputs", "output of the own class - largest of the others"),
+    "norm": ("norms", "||w_k||"),
+}
 QUICK = 1000  # samples up to which leaving out is quick
 NEAR = 1e-9
 POINTS = 320  # of the grid of the regions, each way
 AROUND = 0.06  # of the range, beyond the outermost samples
+
+
+@dataclass(frozen=True, eq=False)
+class Paths:
+    """``lines`` (lines, len(Cs)): one a sample, or of the norm one a class.
+
+    ``guides`` are values with a meaning, by name; ``open_Cs`` those C whose training
+    did not converge.
+    """
+
+    name: str
+    setting: str
+    of: str
+    Cs: tuple[float, ...]
+    lines: Floats
+    names: tuple[str, ...]
+    groups: tuple[int, ...]
+    classes: tuple[str, ...]
+    guides: dict[str, float]
+    open_Cs: tuple[float, ...] = ()
+
+    @property
+    def title(self) -> str:
+        """What is drawn."""
+        return f"{QUANTITIES[self.of][0]} along C"
+
+    @property
+    def quantity(self) -> str:
+        """What the values are."""
+        return QUANTITIES[self.of][1]
+
+    @cached_property
+    def named(self) -> list[int]:
+        """The lines to name: all of a few; else those that weigh, or move, the most.
+
+        For alpha those of the largest mean share of C, for outputs the least mean.
+        """
+        if len(self.lines) <= NAMED:
+            return list(range(len(self.lines)))
+        mean = self.lines.mean(axis=1)
+        order = np.argsort(mean if self.of == "outputs" else -mean, kind="stable")
+        return [int(i) for i in order[:NAMED]]
+
+
+def paths_of(
+    data: Dataset, settings: Settings, of: str = "alpha", progress: Progress = silent
+) -> Paths:
+    """Train at each C of ``settings``, each started from the one before.
+
+    >>> paths_of(data, settings_from({"C": "2^-3:2^9:25", "gamma": 0.5}), "outputs")
+    """
+    lines, open_Cs, told = [], [], ""
+    for cell in one_setting(data, settings, progress):
+        told = str(cell.kernel)
+        lines.append(_quantity(cell.solution, of))
+        if not cell.solution.converged:
+            open_Cs.append(cell.C)
+    each_class = of == "norm"
+    samples = data.ids or tuple(str(i + 1) for i in range(data.m))
+    return Paths(
+        name=data.name,
+        setting=told if settings.loss == "l1" else f"{told} loss={settings.loss}",
+        of=of,
+        Cs=settings.C,
+        lines=np.stack(lines, axis=1),
+        names=data.classes if each_class else samples,
+        groups=tuple(range(data.Q)) if each_class else tuple(data.y.tolist()),
+        classes=data.classes,
+        guides=_guides(of, settings),
+        open_Cs=tuple(open_Cs),
+    )
+
+
+def _quantity(solution: Solution, of: str) -> Floats:
+    """One number a sample, or of the norm one a class."""
+    if of == "alpha":
+        return np.asarray(solution.alpha.sum(axis=1) / solution.dual.weight)
+    if of == "norm":
+        squares = (solution.tau * solution.F).sum(axis=0)
+        return np.asarray(np.sqrt(np.maximum(squares, 0.0)))
+    h, own = solution.decisions, solution.dual.y
+    others = h.copy()
+    others[np.arange(own.size), own] = -np.inf
+    return np.asarray(h[np.arange(own.size), own] - others.max(axis=1))
+
+
+def _guides(of: str, settings: Settings) -> dict[str, float]:
+    if of == "outputs":
+        return {"wrong below": 0.0, "margin": 1.0}
+    if of == "alpha" and settings.loss == "l1":
+        return {"one alpha at C": 1.0}
+    return {}
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 PACKAGE = Path(__file__).parent.parent / "msvm_select"
@@ -59,29 +60,35 @@ LATE = {
 }
 
 
+@cache
+def _trees() -> dict[str, ast.Module]:
+    """Every file of the package, parsed, by its path within it."""
+    return {
+        path.relative_to(PACKAGE).as_posix(): ast.parse(path.read_text("utf-8"))
+        for path in sorted(PACKAGE.rglob("*.py"))
+    }
+
+
 def _late_imports() -> Iterator[tuple[str, str]]:
     """(file within the package, dotted name that it imports inside a function)."""
-    for path in sorted(PACKAGE.rglob("*.py")):
-        where = path.relative_to(PACKAGE).as_posix()
-        for function in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if not isinstance(function, ast.FunctionDef):
-                continue
-            for node in ast.walk(function):
-                if isinstance(node, ast.Import):
-                    yield from ((where, name.name) for name in node.names)
-                elif isinstance(node, ast.ImportFrom) and node.module:
-                    yield where, node.module
+    for where, tree in _trees().items():
+        for function in ast.walk(tree):
+            if isinstance(function, ast.FunctionDef):
+                yield from _imports_in(where, function)
 
 
-def _imports() -> Iterator[tuple[str, str]]:
+@cache
+def _imports() -> list[tuple[str, str]]:
     """(file within the package, dotted name that it imports), everywhere."""
-    for path in sorted(PACKAGE.rglob("*.py")):
-        where = path.relative_to(PACKAGE).as_posix()
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.Import):
-                yield from ((where, name.name) for name in node.names)
-            elif isinstance(node, ast.ImportFrom) and node.module:
-                yield where, node.module
+    return [found for where, t in _trees().items() for found in _imports_in(where, t)]
+
+
+def _imports_in(where: str, part: ast.AST) -> Iterator[tuple[str, str]]:
+    for node in ast.walk(part):
+        if isinstance(node, ast.Import):
+            yield from ((where, name.name) for name in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            yield where, node.module
 
 
 def test_plug_ins_import_only_their_own_folder_and_the_records() -> None:
@@ -116,7 +123,7 @@ def test_the_top_level_is_that_of_the_documentation() -> None:
         .partition("\ntests/")[0]
     )
     told = {line.split()[0].rstrip("/") for line in tree.splitlines()}
-    there = {path.name for path in PACKAGE.iterdir() if path.name[0] != "_"}
+    there = {where.split("/")[0] for where in _trees() if where[0] != "_"}
     assert told == there
 
 
@@ -142,9 +149,9 @@ def test_each_outside_package_has_its_door() -> None:
 
 def test_imports_are_absolute() -> None:
     """No relative import could slip past the tests above."""
-    for path in PACKAGE.rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            assert not (isinstance(node, ast.ImportFrom) and node.level), path
+    for where, tree in _trees().items():
+        for node in ast.walk(tree):
+            assert not (isinstance(node, ast.ImportFrom) and node.level), where
 
 
 def test_imports_stand_at_the_top_of_the_file() -> None:
@@ -163,9 +170,10 @@ def test_packages_import_nothing_eagerly() -> None:
     ``settings`` is light as a whole, and ``cli`` is the program.
     """
     eager = {
-        path.parent.name
-        for path in PACKAGE.rglob("__init__.py")
-        for node in ast.parse(path.read_text(encoding="utf-8")).body
+        where.split("/")[-2]
+        for where, tree in _trees().items()
+        if where.endswith("/__init__.py")
+        for node in tree.body
         if isinstance(node, ast.ImportFrom) and "msvm_select" in str(node.module)
     }
     assert eager == {"cli", "settings"}
@@ -174,11 +182,10 @@ def test_packages_import_nothing_eagerly() -> None:
 def test_constants_of_one_name_have_one_value() -> None:
     """Within the engine, a name in capitals means the same number everywhere."""
     values: dict[str, set[str]] = {}
-    for path in sorted(PACKAGE.rglob("*.py")):
-        where = path.relative_to(PACKAGE).parts[0].removesuffix(".py")
-        if where not in (*BELOW, *PLUG_INS):
+    for where, tree in _trees().items():
+        if where.split("/")[0].removesuffix(".py") not in (*BELOW, *PLUG_INS):
             continue
-        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+        for node in tree.body:
             if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
                 name = node.targets[0].id
                 if name.isupper() and isinstance(node.value, ast.Constant):

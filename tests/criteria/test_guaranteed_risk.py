@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from dataclasses import replace
 from decimal import ROUND_CEILING, Decimal, localcontext
 from itertools import combinations_with_replacement
@@ -59,9 +60,11 @@ def log_covering(machines: Machines, gamma: float, d: int | None, c: float) -> D
     if d is not None:
         return (biases * (32 * product / g) ** (Q * d)).ln()
     square = (8 * exactly(c) * product / g) ** 2
-    n = 1
-    while n < square * (1 + Decimal(2 * Q * machines.m) / n).ln() / Decimal(2).ln():
-        n += 1
+
+    def right(n: int) -> Decimal:  # falls with n, so that n >= right(n) from one n on
+        return square * (1 + Decimal(2 * Q * machines.m) / n).ln() / Decimal(2).ln()
+
+    n = bisect_left(range(1, 10**9), True, key=lambda n: n >= right(n)) + 1
     return (biases * Decimal(2) ** (n - 1)).ln()
 
 

@@ -31,7 +31,7 @@ from msvm_select.criteria.guaranteed_risk import GuaranteedRiskTerms, guaranteed
 from msvm_select.generate import CENTRES, VARIANCES, three_gaussians
 from msvm_select.records import Dataset, Floats
 from msvm_select.settings import Settings, settings_from
-from msvm_select.settings.grids import GridLike
+from msvm_select.settings.values import GridLike
 from msvm_select.train.along_C import one_setting
 from msvm_select.train.events import Progress, silent
 

@@ -7,10 +7,12 @@ when they are asked for; each lives in the module of its name, as ``command``.
 from __future__ import annotations
 
 import os
+import platform
 import sys
 import traceback
 from importlib import import_module
-from importlib.util import find_spec
+from importlib.metadata import PackageNotFoundError
+from importlib.metadata import version as version_of
 from typing import Any
 
 import click
@@ -20,14 +22,20 @@ from msvm_select.errors import DataError, MsvmError, SettingsError
 from msvm_select.phrases import did_you_mean
 
 with opened():
-    from msvm_select.cli import help as helping
     from msvm_select.cli.interrupts import heed_sigterm, leave_threads_behind, stop_code
+    from msvm_select.cli.options import Command
     from msvm_select.cli.streams import hold_standard_streams, lost_output
 
 COMMANDS = (
     *("sweep", "run", "rank", "show", "check", "generate", "fit", "predict"),
     *("loo", "bound", "margins", "plot", "compare", "experiment"),
     *("completion", "help"),
+)
+ELSEWHERE = {"run": "sweep:run", "help": ":show_help"}
+"""The commands that share a module with another."""
+PACKAGES = (
+    *("numpy", "scipy", "numba", "osqp", "qpsolvers", "click", "pandas", "rich"),
+    *("matplotlib", "scikit-learn"),
 )
 PROGRAM = "msvm-select"
 COMPLETE_VARIABLE = "_MSVM_SELECT_COMPLETE"  # set by what ``completion`` prints
@@ -65,15 +73,17 @@ class Group(click.Group):
             return super().make_context(*args, **extra)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Those whose module exists."""
-        return [name for name in COMMANDS if find_spec(f"{__name__}.{name}")]
+        """All of them, in the order of the help."""
+        return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """The command, imported now; every one takes ``--debug``."""
-        if cmd_name not in self.list_commands(ctx):
+        if cmd_name not in COMMANDS:
             return None
+        module, _, name = ELSEWHERE.get(cmd_name, f"{cmd_name}:command").partition(":")
         with opened():
-            command: click.Command = import_module(f"{__name__}.{cmd_name}").command
+            found = import_module(f"{__name__}.{module}".rstrip("."))
+            command: click.Command = getattr(found, name)
         if DEBUG not in command.params:
             command.params.append(DEBUG)
         return command
@@ -82,11 +92,10 @@ class Group(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """As click does it, with the names that an unknown one may have meant."""
-        names = self.list_commands(ctx)
         if ctx.resilient_parsing:  # a shell asks, and hears nothing of mistakes
             return super().resolve_command(ctx, args)
-        if args[0] not in names and not args[0].startswith("-"):
-            ctx.fail(f"No such command {args[0]!r}{did_you_mean(args[0], names)}.")
+        if args[0] not in COMMANDS and not args[0].startswith("-"):
+            ctx.fail(f"No such command {args[0]!r}{did_you_mean(args[0], COMMANDS)}.")
         return super().resolve_command(ctx, args)
 
     def invoke(self, ctx: click.Context) -> Any:
@@ -121,8 +130,26 @@ def _print_version(
     context: click.Context, option: click.Parameter, value: bool
 ) -> None:
     if value:
-        click.echo(helping.versions_text())
+        click.echo(_versions())
         context.exit()
+
+
+def _versions() -> str:
+    """A line each, this program first; packages are asked for, not imported."""
+    lines = [
+        (PROGRAM, version_of(PROGRAM)),
+        ("Python", platform.python_version()),
+        *((package, _version(package)) for package in PACKAGES),
+        ("platform", f"{platform.system()} {platform.release()} {platform.machine()}"),
+    ]
+    return "\n".join(f"{name} {found}" for name, found in lines)
+
+
+def _version(package: str) -> str:
+    try:
+        return version_of(package)
+    except PackageNotFoundError:
+        return "(not installed)"
 
 
 @click.group(
@@ -152,6 +179,21 @@ def cli() -> None:
     """
 
 
+@click.command("help", cls=Command, short_help="Print the help of a command.")
+@click.argument("name", metavar="[COMMAND]", required=False)
+@click.pass_context
+def show_help(context: click.Context, name: str | None) -> None:
+    """Print the help of a command, or of the whole program.
+
+    \b
+    msvm-select help
+    msvm-select help sweep
+    """
+    line = ["--help"] if name is None else [name, "--help"]
+    root = context.find_root()
+    cli.main(line, prog_name=root.info_name, standalone_mode=False)
+
+
 def main() -> None:
     """The console script."""
     # On a busy machine the threads of a BLAS wait for each other: with two of them a
@@ -160,7 +202,7 @@ def main() -> None:
         os.environ.setdefault(name, "1")
     hold_standard_streams()
     if COMPLETE_VARIABLE in os.environ:
-        import_module(f"{__name__}.completion")
+        import_module(f"{__name__}.completing")
     heed_sigterm()
     try:
         cli(prog_name=PROGRAM, complete_var=COMPLETE_VARIABLE)

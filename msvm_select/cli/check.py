@@ -6,8 +6,8 @@ from typing import Any
 
 import click
 
-from msvm_select.cli.chosen import chosen_reading, read
-from msvm_select.cli.options import Command, data_argument, data_options, takes
+from msvm_select.cli.asking import chosen_reading, read
+from msvm_select.cli.options import READ, Command, data_argument, takes
 from msvm_select.cli.streams import emit
 from msvm_select.data import doubts
 from msvm_select.errors import DataError
@@ -19,8 +19,7 @@ TAKEN = "taken for the class"
 
 @click.command("check", cls=Command, short_help="Report what is in a data file.")
 @data_argument
-@data_options
-@takes("form")
+@takes(*READ, "form")
 def command(data: str, form: str, **options: Any) -> None:
     """Report what is in DATA: classes, ranges, missing and repeated values.
 

@@ -7,19 +7,18 @@ from typing import Any
 
 import click
 
-from msvm_select.cli.chosen import chosen_reading, read, setting_layers
-from msvm_select.cli.gates import gated_exit_code
+from msvm_select.cli import talk as talking
+from msvm_select.cli.asking import chosen_reading, read, setting_layers
 from msvm_select.cli.options import (
     GRID,
+    READ,
+    REPORT,
     Command,
     data_argument,
-    data_options,
-    report_options,
     takes,
 )
-from msvm_select.cli.streams import chosen_format, deliver
-from msvm_select.cli.sweep import end_if_stopped, swept
-from msvm_select.cli.talk import Talk
+from msvm_select.cli.streams import Output, gated_exit_code
+from msvm_select.cli.sweeping import finished, swept
 from msvm_select.names import CRITERIA
 from msvm_select.results import compare as comparing
 from msvm_select.settings import Layer, checked_values, settings_of
@@ -27,24 +26,20 @@ from msvm_select.show.answers import compare as answer
 from msvm_select.train import events
 
 TRUTH = "loo"
-COMPARED = {
-    "metavar": "A,B,..",
-    "help": "What to compare, beside loo. Default: all that the loss allows.",
-}
-
-grid_options = takes(*(name for name in GRID if name != "rank_by"), criteria=COMPARED)
-"""Those of a sweep without --rank-by: the ranking is by each criterion in turn"""
+COMPARED = "What to compare, beside loo. Default: all that the loss allows."
 
 
 @click.command(
     "compare", cls=Command, short_help="Compare how well the criteria choose."
 )
 @data_argument
-@grid_options
-@data_options
-@report_options
-@takes("verbose")
-def command(data: str, output: str | None, quiet: bool, **options: Any) -> None:
+@takes(
+    # the ranking is by each criterion in turn
+    *(name for name in GRID if name not in ("rank_by", "extend")),
+    *(*READ, *REPORT, "verbose"),
+    criteria={"help": COMPARED},
+)
+def command(data: str, **options: Any) -> None:
     """Sweep by every criterion, and hold each choice against exact leave-one-out.
 
     \b
@@ -60,17 +55,16 @@ def command(data: str, output: str | None, quiet: bool, **options: Any) -> None:
     layers = setting_layers(options)
     truth = {"criteria": with_the_truth(checked_values(layers))}
     settings = settings_of([*layers, Layer(truth)])
-    format = chosen_format(settings.format, output, data)
-    reading = chosen_reading(options)
-    talk = Talk(quiet, options["verbose"])
+    talk = talking.Talk(options["quiet"], options["verbose"])
+    output = Output.of(options, settings.format, talk, data)
+    samples = read(data, settings, **chosen_reading(options))
     watch = events.Stopwatch(talk)
-    outcome = swept(read(data, settings, **reading), settings, talk, watch)
+    outcome = swept(samples, settings, talk, watch)
     if outcome.results is not None:
-        found = comparing.Comparison(outcome.results, watch.seconds)
-        deliver(answer.sheet(found), format, output, talk, options["all_columns"])
-    end_if_stopped(outcome, talk)
-    assert outcome.results is not None
-    click.get_current_context().exit(gated_exit_code(outcome.results, {}))
+        compared = comparing.Comparison(outcome.results, watch.seconds)
+        output.deliver(answer.sheet(compared))
+    results = finished(outcome, talk)
+    click.get_current_context().exit(gated_exit_code(results, {}))
 
 
 def with_the_truth(asked: Mapping[str, Any]) -> tuple[str, ...]:

@@ -1,7 +1,8 @@
-"""What a shell may complete an option's value to: the words that the catalogue has.
+"""What a shell may complete a line to; the words of an option are in the catalogue.
 
 A user who presses TAB waits for it: nothing of numpy is imported here, and of a data
-file only the first line is read.
+file only the first line is read. The shells are click's, mended where names have
+spaces, commas or colons; importing this module registers them with click.
 """
 
 from __future__ import annotations
@@ -9,17 +10,27 @@ from __future__ import annotations
 import csv
 import io
 import os
+import re
+import shlex
 import tomllib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from glob import escape, glob
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-from click.shell_completion import CompletionItem
+from click.shell_completion import (
+    BashComplete,
+    CompletionItem,
+    FishComplete,
+    ShellComplete,
+    ZshComplete,
+    add_completion_class,
+    split_arg_string,
+)
 
 from msvm_select.names import CRITERIA
-from msvm_select.settings.catalogue import COLUMN, FILE, Option
+from msvm_select.settings.catalogue import COLUMN, EVERY, FILE
 
 DELIMITERS = {"tab": "\t", "semicolon": ";", "comma": ","}
 MOST_READ = 1 << 16  # characters of a file; a longer first line is cut
@@ -28,62 +39,37 @@ if TYPE_CHECKING:
     Item = CompletionItem[str]
 else:  # generic since click 8.5
     Item = CompletionItem
-Completer = Callable[[click.Context, str], list[Item]]
 
 
-class Completed(click.ParamType):  # type: ignore[type-arg]  # generic since 8.5
-    """Text, with what it may be completed to; silent where that cannot be found out."""
+class Completed(click.Parameter):
+    """A parameter whose plain value a shell completes, where it is known what to."""
 
-    name = "text"
-
-    def __init__(self, completer: Completer) -> None:
-        """``completer``: (context, what is typed so far) -> what it may become."""
-        self.completer = completer
-
-    def shell_complete(
-        self, ctx: click.Context, param: click.Parameter, incomplete: str
-    ) -> list[Item]:
-        """What the completer finds."""
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[Item]:
+        """Nothing where it cannot be found out."""
+        if self.type is not click.STRING:
+            return super().shell_complete(ctx, incomplete)
         try:
-            return self.completer(ctx, incomplete)
+            return _suggested(self.name or "", ctx, incomplete)
         except (OSError, ValueError, LookupError, TypeError, csv.Error):
             return []
 
 
-def complete_params(params: Iterable[click.Parameter]) -> None:
-    """Let the shell complete those whose values are known, of plain text."""
-    for param in params:
-        if param.name in COMPLETERS and param.type is click.STRING:
-            param.type = Completed(COMPLETERS[param.name])
-
-
-def completed(option: Option) -> click.ParamType | None:  # type: ignore[type-arg]
-    """The type of the option's value, with what completes it; None where nothing."""
+def _suggested(name: str, ctx: click.Context, incomplete: str) -> list[Item]:
+    option = EVERY.get(name)
+    if name in COMPLETERS:
+        return COMPLETERS[name](ctx, incomplete)
+    if option is None:
+        return []
     if option.completes:
-        return Completed({FILE: _file, COLUMN: _column}[option.completes])
-    if not option.words:
-        return None
-    return Completed((_list_of if option.joins else _one_of)(option.words))
+        return {FILE: _file, COLUMN: _column}[option.completes](ctx, incomplete)
+    before, comma, last = incomplete.rpartition(",") if option.joins else ("", "", "")
+    taken = {one.partition(":")[0] for one in before.split(",")}
+    free = [word for word in option.words if word not in taken]
+    return _starting(last if option.joins else incomplete, free, before + comma)
 
 
 def _starting(incomplete: str, names: Iterable[str], before: str = "") -> list[Item]:
     return [Item(before + name) for name in names if name.startswith(incomplete)]
-
-
-def _one_of(names: Iterable[str]) -> Completer:
-    return lambda ctx, incomplete: _starting(incomplete, names)
-
-
-def _list_of(names: Iterable[str]) -> Completer:
-    """What follows the last comma, but for what stands before it."""
-
-    def complete(ctx: click.Context, incomplete: str) -> list[Item]:
-        before, comma, last = incomplete.rpartition(",")
-        taken = {name.partition(":")[0] for name in before.split(",")}
-        free = [name for name in names if name not in taken]
-        return _starting(last, free, before + comma)
-
-    return complete
 
 
 def _file(ctx: click.Context, incomplete: str) -> list[Item]:
@@ -112,6 +98,15 @@ def _by(ctx: click.Context, incomplete: str) -> list[Item]:
     if results.suffix not in (".csv", ".tsv"):
         return criteria
     return criteria + _starting(incomplete, _header(results, None, None))
+
+
+COMPLETERS: dict[str, Callable[[click.Context, str], list[Item]]] = {
+    "rank_by": _rank_by,
+    "by": _by,
+    "config": _config,
+    **dict.fromkeys(("results", "model"), _file),
+}
+"""By the name of the parameter: arguments, and options that look at others."""
 
 
 def _column(ctx: click.Context, incomplete: str) -> list[Item]:
@@ -152,22 +147,100 @@ def _header(path: Path, delimiter: str | None, encoding: str | None) -> list[str
         return []
     with path.open(encoding=encoding or "utf-8-sig", newline="") as file:
         text = file.read(MOST_READ).lstrip()
-    if delimiter is not None:
-        marks = [DELIMITERS.get(delimiter, delimiter)]
-    else:
-        marks = list(DELIMITERS.values())
-    rows = [next(_rows(text, mark), []) for mark in marks]
+    given = [DELIMITERS.get(delimiter, delimiter)] if delimiter is not None else []
+    rows = [
+        next(csv.reader(io.StringIO(text), delimiter=mark, skipinitialspace=True), [])
+        for mark in given or DELIMITERS.values()
+    ]
     return [name.strip() for name in max(rows, key=len) if name.strip()]
 
 
-def _rows(text: str, mark: str) -> Iterator[list[str]]:
-    return csv.reader(io.StringIO(text), delimiter=mark, skipinitialspace=True)
+class Quiet(ShellComplete):
+    """A line without sense completes to nothing; ``--option=VALUE`` stays whole."""
+
+    def get_completions(self, args: list[str], incomplete: str) -> list[Item]:
+        """As click does it, but with ``--option=`` again before the value."""
+        option, equals, _ = incomplete.partition("=")
+        before = option + equals if equals and option.startswith("-") else ""
+        try:
+            found = super().get_completions(args, incomplete)
+        except click.ClickException:
+            return []
+        for item in found:
+            item.value = before + item.value
+        return found
 
 
-COMPLETERS: dict[str, Completer] = {
-    "rank_by": _rank_by,
-    "by": _by,
-    "config": _config,
-    **dict.fromkeys(("data", "results", "model", "output"), _file),
+@add_completion_class
+class Bash(Quiet, BashComplete):
+    """Bash cuts words at ``:`` and ``=`` too, and does not quote what it inserts."""
+
+    source_template = """\
+%(complete_func)s() {
+    local type value
+    COMPREPLY=()
+    while IFS=, read -r type value; do
+        case $type in
+            dir) compopt -o dirnames ;;
+            file) compopt -o default ;;
+            plain) COMPREPLY+=("$value") ;;
+        esac
+    done < <(env COMP_WORDS="${COMP_LINE:0:COMP_POINT}" \
+%(complete_var)s=bash_complete "$1" 2>/dev/null)
 }
-"""By the name of the parameter: arguments, and options that look at others."""
+
+complete -o nosort -F %(complete_func)s %(prog_name)s
+"""
+
+    def get_completion_args(self) -> tuple[list[str], str]:
+        """The words of the line up to the cursor."""
+        line = os.environ["COMP_WORDS"]
+        words = split_arg_string(line)
+        self.quote = _open_quote(line)
+        ended = not self.quote and re.search(r"(^|[^\\])\s$", line)
+        return (words[1:], "") if ended else (words[1:-1], words[-1])
+
+    def get_completions(self, args: list[str], incomplete: str) -> list[Item]:
+        """The end of each value that bash takes for a word of its own, quoted."""
+        found = super().get_completions(args, incomplete)
+        cut = 0 if self.quote else max(map(incomplete.rfind, ":=")) + 1
+        for item in found:
+            if item.type == "plain":
+                item.value = _quoted(item.value[cut:], self.quote)
+        return found
+
+
+@add_completion_class
+class Zsh(Quiet, ZshComplete):
+    """zsh quotes what it inserts."""
+
+
+@add_completion_class
+class Fish(Quiet, FishComplete):
+    """fish quotes what it inserts; its values may have commas."""
+
+    source_template = FishComplete.source_template.replace(
+        'string split ","', 'string split --max 1 ","'
+    )
+
+
+SHELLS: dict[str, type[Any]] = {"bash": Bash, "zsh": Zsh, "fish": Fish}
+
+
+def _open_quote(line: str) -> str:
+    """The quote that the line ends within, or nothing."""
+    line = line.rstrip("\\")
+    for quote in ("", '"', "'"):
+        try:
+            shlex.split(line + quote)
+        except ValueError:
+            continue
+        return quote
+    return ""
+
+
+def _quoted(value: str, quote: str) -> str:
+    """As it must stand on the line, within the quote that is open."""
+    if quote == '"':
+        return re.sub(r'(["\\$`])', r"\\\1", value)
+    return value if quote else re.sub(r"([^\w@%+=:,./~-])", r"\\\1", value)

@@ -1,7 +1,7 @@
 """The one lazy door: what a command imports is loaded when the command first uses it.
 
 The commands import at the top of their files, as all modules do. While the door is open
-the modules of heavy rooms are made but not run, until something of them is asked for;
+the modules of this package are made but not run, until something of them is asked for;
 so ``--help`` loads neither numpy nor a solver. A command that is to find them lazily
 imports the module and not what is in it: ``from msvm_select.sweep import loop``.
 """
@@ -16,13 +16,9 @@ from importlib.machinery import ModuleSpec, PathFinder
 from importlib.util import LazyLoader
 from types import ModuleType
 
-LIGHT = ("cli", "columns", "errors", "names", "phrases", "settings")
-OURS = ("bar", "help", "pictures", "wording")  # that import what is heavy
-LATER = tuple(f"msvm_select.cli.{name}" for name in OURS)
-
 
 class _Door(MetaPathFinder):
-    """Finds the modules of this package that are not light, to be run later."""
+    """Finds the modules of this package, to be run later."""
 
     def find_spec(
         self,
@@ -31,10 +27,7 @@ class _Door(MetaPathFinder):
         target: ModuleType | None = None,
     ) -> ModuleSpec | None:
         """As the path has it, with a loader that waits."""
-        package, _, rest = fullname.partition(".")
-        if package != "msvm_select" or not rest:
-            return None
-        if rest.partition(".")[0] in LIGHT and fullname not in LATER:
+        if not fullname.startswith("msvm_select."):
             return None
         spec = PathFinder.find_spec(fullname, path)
         if spec is not None and spec.loader is not None:
@@ -44,7 +37,7 @@ class _Door(MetaPathFinder):
 
 @contextmanager
 def opened() -> Iterator[None]:
-    """The door open: heavy modules that are imported now are run when they are used."""
+    """The door open: modules that are imported now are run when they are used."""
     door = _Door()
     sys.meta_path.insert(0, door)
     try:

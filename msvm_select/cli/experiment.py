@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from msvm_select import experiment as three_gaussians
 from msvm_select import files
-from msvm_select.cli.chosen import chosen_values
+from msvm_select.cli import talk as talking
+from msvm_select.cli.asking import chosen_values
 from msvm_select.cli.interrupts import patiently
 from msvm_select.cli.options import Command, takes
-from msvm_select.cli.streams import deliver
-from msvm_select.cli.talk import Talk
+from msvm_select.cli.streams import Output
 from msvm_select.show.answers import experiment as answer
 from msvm_select.show.figures import experiment as figure
 from msvm_select.show.figures import look
@@ -28,45 +28,21 @@ NAMES = ("three-gaussians",)
     "experiment", cls=Command, short_help="Repeat the experiment of a paper."
 )
 @click.argument("name", metavar="three-gaussians", type=click.Choice(NAMES))
-@takes("C", C={"help": "Default: 0.0001:0.003:+0.0001."})
-@click.option(
-    "--per-class",
-    type=click.IntRange(min=2),
-    default=1000,
-    show_default=True,
-    help="Training points of each class.",
-)
-@click.option(
-    "--sets",
-    type=click.IntRange(min=1),
-    default=8,
-    show_default=True,
-    help="Training sets; with one, every C is shown.",
-)
-@click.option(
-    "--seed",
-    type=click.IntRange(min=0),
-    default=0,
-    show_default=True,
-    help="Of the first training set; each further one has the next.",
-)
 @takes(
-    "format",
+    *("C", "per_class", "sets", "seed", "format", "output", "quiet"),
+    C={"help": "Default: 0.0001:0.003:+0.0001."},
+    per_class={"help": "Training points of each class.", "within": (2, None)},
+    seed={
+        "help": "Of the first training set; each further one has the next.",
+        "metavar": None,
+        "within": (0, None),
+        "default": 0,
+    },
     format={"help": "table (default), csv, tsv, json, ndjson or markdown."},
+    output={"metavar": "FIGURE", "help": "Draw the first set: .png, .svg or .pdf."},
 )
-@click.option(
-    "-o", "--output", metavar="FIGURE", help="Draw the first set: .png, .svg or .pdf."
-)
-@takes("quiet")
 def command(
-    name: str,
-    C: str | None,
-    per_class: int,
-    sets: int,
-    seed: int,
-    format: str | None,
-    output: str | None,
-    quiet: bool,
+    per_class: int, sets: int, seed: int, output: str | None, **options: Any
 ) -> None:
     """Choose C by the guaranteed risk where the risk itself is known.
 
@@ -82,16 +58,20 @@ def command(
     the first training set and the boundaries of all three.
     """
     settings = three_gaussians.experiment_settings(
-        **chosen_values({"C": C, "format": format})
+        **chosen_values({name: options[name] for name in ("C", "format")})
     )
     if output is not None:
-        _check(output)
-    seeds = range(seed, seed + sets)
+        files.check_writable(output)
+        look.check_figure(output)
+    seeds, quiet = range(seed, seed + sets), options["quiet"]
     experiment = _performed(settings, per_class, seeds, quiet)
-    answered = settings.format or "table"
-    deliver(answer.sheet(experiment), answered, None, Talk(quiet))
+    talk = talking.Talk(quiet)
+    Output(None, settings.format or "table", False, talk).deliver(
+        answer.sheet(experiment)
+    )
     if output is not None:
-        _draw(experiment.sets[0], output, quiet)
+        files.write_whole(output, figure.figure_bytes(experiment.sets[0], output))
+        talk.say(f"Written: {output}")
     click.get_current_context().exit(0 if experiment.converged else 5)
 
 
@@ -101,20 +81,8 @@ def _performed(
     """Every training set, each with its own line or bar on stderr."""
     trained: list[TrainingSet] = []
     for seed in seeds:
-        with Talk(quiet) as talk:
+        with talking.Talk(quiet) as talk:
             trained.append(
                 patiently(three_gaussians.train_set, settings, per_class, seed, talk)
             )
     return three_gaussians.gather_sets(tuple(trained), per_class, settings)
-
-
-def _check(output: str) -> None:
-
-    files.check_writable(output)
-    look.check_figure(output)
-
-
-def _draw(one: TrainingSet, output: str, quiet: bool) -> None:
-
-    files.write_whole(output, figure.figure_bytes(one, output))
-    Talk(quiet).say(f"Written: {output}")

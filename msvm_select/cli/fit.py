@@ -6,21 +6,19 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from msvm_select.cli.chosen import chosen_reading, read
-from msvm_select.cli.one_cell import Asked
+from msvm_select.cli.asking import Asked
 from msvm_select.cli.options import (
+    READ,
     Command,
     data_argument,
-    data_options,
-    from_options,
-    settings_options,
     takes,
-    talk_options,
+    takes_one_cell,
+    takes_row,
 )
-from msvm_select.cli.talk import Talk
 from msvm_select.model import file, fitting
 
 if TYPE_CHECKING:
+    from msvm_select.cli.talk import Talk
     from msvm_select.model.model import Model
 
 
@@ -36,11 +34,10 @@ if TYPE_CHECKING:
         "help": "The file to write: .json to read, .npz for size.",
     },
 )
-@settings_options
-@from_options
-@data_options
-@talk_options
-def command(data: str, output: str, quiet: bool, **options: Any) -> None:
+@takes_one_cell()
+@takes_row
+@takes(*READ, "quiet", "verbose")
+def command(data: str, output: str, **options: Any) -> None:
     """Train one machine, certify it, and keep it in a file for `predict`.
 
     \b
@@ -57,15 +54,14 @@ def command(data: str, output: str, quiet: bool, **options: Any) -> None:
     the biases, the kernel and the certificate. Exit 5 when it is written, but the
     training did not converge.
     """
-    asked = Asked(options)
+    asked = Asked(data, options)
     file.check_model_path(output, data)
-    dataset = read(data, asked.settings, **chosen_reading(options, asked.cell))
-    with Talk(quiet, options["verbose"]) as talk:
-        trained = asked.trained(dataset, talk)
+    with asked.talk:
+        trained = asked.trained()
     model = fitting.model_of(trained, asked.settings.solver)
     model.save(output)
-    _certify(model, talk)
-    talk.say(f"Written: {output}")
+    _certify(model, asked.talk)
+    asked.talk.say(f"Written: {output}")
     click.get_current_context().exit(0 if model.certificate.converged else 5)
 
 

@@ -6,33 +6,22 @@ import click
 
 from msvm_select import files
 from msvm_select import generate as generating
-from msvm_select.cli.options import Command
+from msvm_select.cli.options import Command, takes
 
 
 @click.command("generate", cls=Command, short_help="Write artificial data as CSV.")
 @click.argument("name", metavar="three-gaussians")
-@click.option(
-    "--per-class",
-    type=click.IntRange(min=1),
-    default=1000,
-    show_default=True,
-    help="Samples of each class.",
+@takes(
+    *("per_class", "seed", "output"),
+    seed={
+        "metavar": None,
+        "within": (0, None),
+        "default": 0,
+        "help": "The same seed gives the same data.",
+    },
+    output={"help": "The file to write. Default: standard output."},
 )
-@click.option(
-    "--seed",
-    type=click.IntRange(min=0),
-    default=0,
-    show_default=True,
-    help="The same seed gives the same data.",
-)
-@click.option(
-    "-o",
-    "--output",
-    type=click.Path(dir_okay=False, allow_dash=True),
-    default="-",
-    help="The file to write. Default: standard output.",
-)
-def command(name: str, per_class: int, seed: int, output: str) -> None:
+def command(name: str, per_class: int, seed: int, output: str | None) -> None:
     """Write artificial data as CSV.
 
     \b
@@ -43,7 +32,7 @@ def command(name: str, per_class: int, seed: int, output: str) -> None:
     with variances 1, 4 and 16; columns x1, x2 and class.
     """
     text = generating.as_csv(generating.generate(name, per_class, seed))
-    if output == "-":
+    if output in (None, "-"):
         click.echo(text, nl=False)
     else:
         files.write_whole(output, text)

@@ -6,19 +6,17 @@ from typing import Any
 
 import click
 
-from msvm_select.cli.chosen import chosen_reading, read
-from msvm_select.cli.one_cell import Asked
+from msvm_select.cli.asking import Asked
 from msvm_select.cli.options import (
+    READ,
+    REPORT,
     Command,
     data_argument,
-    data_options,
-    from_options,
-    report_options,
-    settings_options,
     takes,
+    takes_one_cell,
+    takes_row,
 )
-from msvm_select.cli.streams import chosen_format, deliver
-from msvm_select.cli.talk import Talk
+from msvm_select.cli.streams import Output
 from msvm_select.model import examined
 from msvm_select.show.answers import cell as answer
 
@@ -27,12 +25,10 @@ from msvm_select.show.answers import cell as answer
     "margins", cls=Command, short_help="Show the margin between each pair of classes."
 )
 @data_argument
-@settings_options
-@from_options
-@data_options
-@report_options
-@takes("verbose")
-def command(data: str, output: str | None, quiet: bool, **options: Any) -> None:
+@takes_one_cell()
+@takes_row
+@takes(*READ, *REPORT, "verbose")
+def command(data: str, **options: Any) -> None:
     """Show how far apart one machine holds the classes, and what is closest.
 
     \b
@@ -45,11 +41,11 @@ def command(data: str, output: str | None, quiet: bool, **options: Any) -> None:
     slack), ||w_k - w_l||, and the closest samples of both classes by id, or by line of
     the file. Exit 5, with the rows shown, when the training did not converge.
     """
-    asked = Asked(options)
-    format = chosen_format(asked.settings.format, output, data)
-    dataset = read(data, asked.settings, **chosen_reading(options, asked.cell))
-    with Talk(quiet, options["verbose"]) as talk:
-        trained = asked.trained(dataset, talk)
-    shown = answer.margins_sheet(examined.MarginsReport(trained, asked.settings))
-    deliver(shown, format, output, talk, options["all_columns"])
+    asked = Asked(data, options)
+    output = Output.of(options, asked.settings.format, asked.talk, data)
+    with asked.talk:
+        trained = asked.trained()
+    output.deliver(
+        answer.margins_sheet(examined.MarginsReport(trained, asked.settings))
+    )
     click.get_current_context().exit(0 if trained.solution.converged else 5)

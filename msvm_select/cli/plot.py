@@ -2,24 +2,44 @@
 
 from __future__ import annotations
 
-from typing import Any
+import shutil
+import sys
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import click
 from click.core import ParameterSource
 
-from msvm_select import files
-from msvm_select.cli import pictures
-from msvm_select.cli.options import (
-    Command,
-    data_options,
-    picture,
-    settings_options,
-    takes,
+from msvm_select import files as filing
+from msvm_select.cli import talk as talking
+from msvm_select.cli.asking import (
+    chosen_reading,
+    chosen_settings,
+    read,
+    read_options,
+    told_places,
 )
+from msvm_select.cli.options import READ, Command, takes, takes_one_cell
+from msvm_select.data import read as reader
 from msvm_select.errors import SettingsError
+from msvm_select.model import file as models
+from msvm_select.results import reread
 from msvm_select.settings import PARAMETERS, SETTING_NAMES
-from msvm_select.settings.catalogue import READING
+from msvm_select.settings.values import parse_grid
+from msvm_select.show import text
+from msvm_select.show.charts import curves, heat, samples
+from msvm_select.show.figures import curves as curves_figure
+from msvm_select.show.figures import heat as heat_figure
 from msvm_select.show.figures import look
+from msvm_select.show.figures import samples as samples_figure
+
+if TYPE_CHECKING:
+    from msvm_select.cli.talk import Talk
+    from msvm_select.show.figures.look import Draw
+
+Files = tuple[str, ...]
+Options = dict[str, Any]
 
 MODES = ("curves", "boundary", "paths", "ascii")
 RESULTS = ("RESULTS",), "a file that sweep -o wrote"
@@ -31,13 +51,16 @@ FILES = {
     "paths": (("DATA",), "samples"),
 }
 POINT = ("kernel", *PARAMETERS)
-PATH_C = "2^-6:2^10:17"
 DRAWN = ("output", "quiet", "dpi", "size", "debug")
-HELP = {
-    "C": f"For --paths. Default: {PATH_C}.",
-    "gamma": "For --curves, one that was swept. For --paths: the default is 1 for the "
-    "polynomial, 1/(features x variance) for rbf and sigmoid.",
+USED = {
+    "map": ("by", *DRAWN),
+    "ascii": ("by", "quiet", "debug"),
+    "curves": ("by", *POINT, *DRAWN),
+    "boundary": ("margins", "left_out", *READ, *DRAWN),
+    "paths": ("of", *SETTING_NAMES, *READ, *DRAWN),
 }
+"""The options that each kind of picture looks at."""
+PATH_C = "2^-6:2^10:17"
 
 
 @click.command(
@@ -45,37 +68,20 @@ HELP = {
 )
 @click.argument("files", metavar="FILE..", nargs=-1, type=click.Path(allow_dash=True))
 @takes(
-    *("output", "by"),
+    *("output", "by", "ascii", "curves", "boundary", "margins", "left_out"),
+    *("paths", "of", "dpi", "size"),
     output={"metavar": "FIGURE", "help": "The picture: .png, .svg or .pdf."},
 )
-@picture("--ascii", is_flag=True, help="The heat map as text, on stdout.")
-@picture("--curves", is_flag=True, help="All criteria along C, for one kernel setting.")
-@picture("--boundary", is_flag=True, help="Decision regions: FILE.. is MODEL DATA.")
-@picture("--margins", is_flag=True, help="With --boundary: where a class leads by 1.")
-@picture(
-    "--left-out/--no-left-out",
-    default=None,
-    help="With --boundary: cross the samples that are wrong when left out. Default: "
-    "do, up to 1000 samples.",
+@takes_one_cell(
+    C={"help": f"For --paths. Default: {PATH_C}."},
+    gamma={
+        "metavar": "VALUE",
+        "help": "For --curves, one that was swept. For --paths: the default is 1 for "
+        "the polynomial, 1/(features x variance) for rbf and sigmoid.",
+    },
 )
-@picture("--paths", is_flag=True, help="Samples along C: FILE.. is DATA.")
-@picture(
-    "--of",
-    type=click.Choice(["alpha", "outputs", "norm"]),
-    help="With --paths: what to draw. Default: alpha.",
-)
-@picture(
-    "--dpi",
-    type=click.IntRange(30, 1200),
-    default=150,
-    show_default=True,
-    help="Dots an inch of a .png.",
-)
-@picture("--size", metavar="W,H", help="Of the picture, in inches.")
-@settings_options
-@data_options
-@takes("quiet")
-def command(files: tuple[str, ...], **options: Any) -> None:
+@takes(*READ, "quiet")
+def command(files: Files, **options: Any) -> None:
     """Draw results as a heat map or curves, a machine's regions, samples along C.
 
     \b
@@ -95,10 +101,19 @@ def command(files: tuple[str, ...], **options: Any) -> None:
     _check(mode, files, options)
     size = figure_size(options["size"])
     if mode == "ascii":
-        pictures.print_map(files[0], options["by"])
-    else:
-        _check_output(options["output"])
-        pictures.draw(mode, files, size, options)
+        _print_map(files[0], options["by"])
+        return
+    output = _checked(options["output"])
+    talk = talking.Talk(options["quiet"])
+    draw, unfinished = DRAWINGS[mode](files, options, talk)
+    drawn = look.picture(lambda: draw(size), output, options["dpi"])
+    filing.write_whole(output, drawn.content)
+    for note in drawn.notes:
+        talk.say(f"Note: {note}.")
+    talk.say(f"Written: {output}")
+    if unfinished:
+        talk.say(f"Warning: at {unfinished} C the training did not converge.")
+        click.get_current_context().exit(5)
 
 
 def figure_size(text: str | None) -> tuple[float, float] | None:
@@ -116,7 +131,7 @@ def figure_size(text: str | None) -> tuple[float, float] | None:
     return width, height
 
 
-def _mode(options: dict[str, Any]) -> str:
+def _mode(options: Options) -> str:
     asked = [name for name in MODES if options[name]]
     if len(asked) > 1:
         raise SettingsError(
@@ -125,7 +140,7 @@ def _mode(options: dict[str, Any]) -> str:
     return asked[0] if asked else "map"
 
 
-def _check(mode: str, files: tuple[str, ...], options: dict[str, Any]) -> None:
+def _check(mode: str, files: Files, options: Options) -> None:
     """Refuse too few or too many files, and options that this picture does not use."""
     wanted, made_by = FILES[mode]
     asked = "plot" if mode == "map" else f"plot --{mode}"
@@ -138,40 +153,87 @@ def _check(mode: str, files: tuple[str, ...], options: dict[str, Any]) -> None:
     for param in context.command.params:
         name = param.name or ""
         typed = context.get_parameter_source(name) is ParameterSource.COMMANDLINE
-        if typed and name not in ("files", *MODES, *_used(mode)):
-            takers = [f"--{other}" for other in MODES if name in _used(other)]
+        if typed and name not in ("files", *MODES, *USED[mode]):
+            takers = [f"--{other}" for other in MODES if name in USED[other]]
             whose = f", but for {' and '.join(takers)}" if takers else ""
             raise SettingsError(f"{param.opts[0]} is not for {asked}{whose}.")
 
 
-def _used(mode: str) -> tuple[str, ...]:
-    """The options that a kind of picture looks at."""
-    return {
-        "map": ("by", *DRAWN),
-        "ascii": ("by", "quiet", "debug"),
-        "curves": ("by", *POINT, *DRAWN),
-        "boundary": ("margins", "left_out", *READING, *DRAWN),
-        "paths": ("of", *SETTING_NAMES, *READING, *DRAWN),
-    }[mode]
-
-
-def _check_output(output: str | None) -> None:
-
+def _checked(output: str | None) -> str:
     if output is None:
         raise SettingsError(
             "No file to draw to: give -o FIGURE.png (or .svg, .pdf); for a map on the "
             "terminal, --ascii."
         )
     look.check_figure(output)
-    files.check_writable(output)
+    filing.check_writable(output)
+    return output
 
 
-def _with_own_help(params: list[click.Parameter]) -> None:
-    for param in params:
-        if isinstance(param, click.Option) and param.name in HELP:
-            param.help = HELP[param.name]
-        if param.name == "C":
-            param.metavar = "GRID"
+def _print_map(path: str, by: str | None) -> None:
+    """The heat map in characters, those that the terminal can show."""
+    chart = heat.heat_map_of(reread.read_results(path), by)
+    encoding = getattr(sys.stdout, "encoding", None) or "ascii"
+    try:
+        text.SHADES.encode(encoding)
+        shades = text.SHADES
+    except UnicodeEncodeError:
+        shades = text.ASCII_SHADES
+    width = shutil.get_terminal_size().columns
+    click.echo(text.heat_text(chart, width, shades), nl=False)
 
 
-_with_own_help(command.params)
+def _map(files: Files, options: Options, talk: Talk) -> tuple[Draw, int]:
+    chart = heat.heat_map_of(reread.read_results(files[0]), options["by"])
+    return partial(heat_figure.heat_map, chart), 0
+
+
+def _curves(files: Files, options: Options, talk: Talk) -> tuple[Draw, int]:
+    chart = curves.curves_of(
+        reread.read_results(files[0]), options["by"], _point(options)
+    )
+    return partial(curves_figure.curves, chart), 0
+
+
+def _boundary(files: Files, options: Options, talk: Talk) -> tuple[Draw, int]:
+    model = models.load_model(files[0])
+    samples.check_plane(model, files[0])
+    reading = read_options(**chosen_reading(options))
+    with told_places():
+        points = reader.read_features(files[1], model.columns, reading)
+    chart = samples.plane_of(model, points, options["left_out"])
+    for note in (*points.notes, *chart.notes):
+        talk.say(f"Note: {note}")
+    return partial(samples_figure.plane, chart, options["margins"]), 0
+
+
+def _paths(files: Files, options: Options, talk: Talk) -> tuple[Draw, int]:
+    settings = chosen_settings(options, C=PATH_C)
+    data = read(files[0], **chosen_reading(options))
+    with talk:
+        for note in data.notes:
+            talk.say(f"Note: {note}")
+        chart = samples.paths_of(data, settings, options["of"] or "alpha", talk)
+    return partial(samples_figure.paths, chart), len(chart.open_Cs)
+
+
+def _point(options: Options) -> dict[str, str | float]:
+    """The kernel setting, as far as it was typed; each parameter one number."""
+    point: dict[str, str | float] = {}
+    for name in POINT:
+        if not options[name]:
+            continue
+        values = options[name] if name == "kernel" else parse_grid(options[name], name)
+        if len(values) > 1:
+            raise SettingsError(f"The curves are of one setting: give one {name}.")
+        point[name] = values[0]
+    return point
+
+
+DRAWINGS: dict[str, Callable[[Files, Options, Talk], tuple[Draw, int]]] = {
+    "map": _map,
+    "curves": _curves,
+    "boundary": _boundary,
+    "paths": _paths,
+}
+"""What draws it; at how many C the training did not converge."""

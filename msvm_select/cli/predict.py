@@ -7,19 +7,19 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from msvm_select import files
-from msvm_select.cli.chosen import chosen_reading, read_options, told_places
+from msvm_select.cli.asking import chosen_reading, read_options, told_places
 from msvm_select.cli.interrupts import patiently
-from msvm_select.cli.options import Command, data_argument, data_options, takes
+from msvm_select.cli.options import READ, Command, argument, data_argument, takes
 from msvm_select.cli.streams import emit
 from msvm_select.data import read as reader
 from msvm_select.errors import SettingsError
 from msvm_select.model import file, predictions
+from msvm_select.settings.catalogue import REST
 
 if TYPE_CHECKING:
     from msvm_select.model.predictions import Predictions
 
 OFFERED = ("csv", "tsv", "json", "ndjson")
-OF_THE_MODEL = ("one_hot", "drop")
 HELP = {
     "target": "The class column, if there is one, to count the errors. Default: the "
     "one of the name that the model was trained on.",
@@ -35,16 +35,21 @@ HELP = {
 
 
 @click.command("predict", cls=Command, short_help="Classify samples by a model of fit.")
-@click.argument("model")
+@argument("model")
 @data_argument
-@takes("scores", "output")
-@click.option(
-    "--format",
-    type=click.Choice(OFFERED),
-    help="Default: by the ending of the -o file, else csv.",
+@takes(
+    *("scores", "output", "form"),
+    # the model knows its own columns
+    *(name for name in READ if name not in ("one_hot", "drop")),
+    "quiet",
+    form={
+        "name": "format",
+        "choices": OFFERED,
+        "heading": REST,
+        "help": "Default: by the ending of the -o file, else csv.",
+    },
+    **{name: {"help": text} for name, text in HELP.items()},
 )
-@data_options
-@takes("quiet")
 def command(
     model: str,
     data: str,
@@ -101,14 +106,3 @@ def _chosen_format(format: str | None, output: str | None, *inputs: str) -> str:
             "so, or give --format."
         )
     return format or "csv"
-
-
-def _for_predicting(params: list[click.Parameter]) -> list[click.Parameter]:
-    """The options with their meaning here; the model knows its own columns."""
-    for param in params:
-        if isinstance(param, click.Option) and param.name in HELP:
-            param.help = HELP[param.name]
-    return [param for param in params if param.name not in OF_THE_MODEL]
-
-
-command.params = _for_predicting(command.params)

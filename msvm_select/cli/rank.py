@@ -6,40 +6,36 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from msvm_select.cli.against import checked_tolerance, say_worsened, show_moves
-from msvm_select.cli.chosen import chosen_values
-from msvm_select.cli.gates import say_broken
-from msvm_select.cli.options import Command, choosing_options, rows_options, takes
-from msvm_select.cli.report import check_page, write_page_of_rows
-from msvm_select.cli.streams import chosen_format, deliver
-from msvm_select.cli.talk import Talk
+from msvm_select.cli import talk as talking
+from msvm_select.cli.asking import chosen_values
+from msvm_select.cli.options import CHOOSING, REPORT, Command, argument, takes
+from msvm_select.cli.streams import Output, say_broken, say_failed
+from msvm_select.cli.sweeping import check_page, write_page_of_rows
 from msvm_select.errors import SettingsError
 from msvm_select.results import choosing, reread
 from msvm_select.results import compare as runs
+from msvm_select.settings.values import number
+from msvm_select.show.answers import compare as moves
 from msvm_select.show.answers import sweep as answer
 
 if TYPE_CHECKING:
     from msvm_select.results.ranking import Results
 
+ENOUGH = 20  # cells that a table shows of those that moved, unless --top says more
+
 
 @click.command(
     "rank", cls=Command, short_help="Rank a result file by another criterion."
 )
-@click.argument("results", metavar="RESULTS")
+@argument("results", metavar="RESULTS")
 @takes(
-    "by",
+    *("by", *CHOOSING, "against", "tolerance", "top", *REPORT, "report"),
     by={
         "help": "A criterion or a column. Default: what a json file was ranked by, "
         "else loo."
     },
 )
-@choosing_options
-@takes("against", "tolerance")
-@rows_options
-@takes("report")
-def command(
-    results: str, by: str | None, output: str | None, quiet: bool, **options: Any
-) -> None:
+def command(results: str, by: str | None, **options: Any) -> None:
     """Rank a csv, tsv, json or ndjson file of results by another criterion.
 
     \b
@@ -57,27 +53,35 @@ def command(
     only, which ones changed their value or status, the largest change first (in a table
     the first 20, or --top N), and Kendall's rank correlation of the two runs.
     """
-    wanted = chosen_values(options)
-    format = chosen_format(wanted.get("format"), output)
-    tolerance, top = checked_tolerance(options["tolerance"]), wanted.get("top")
-    check_page(options["report"], output, results)
+    wanted, talk = chosen_values(options), talking.Talk(options["quiet"])
+    output = Output.of(options, wanted.get("format"), talk)
+    tolerance, top = _tolerance(options["tolerance"]), wanted.get("top")
+    check_page(options["report"], output.path, results)
     found = _ranked(results, by, wanted.get("select"))
-    talk = Talk(quiet)
-    failed = False
+    worse = None
     if options["against"] is not None:
-        against = _against(options["against"], found)
-        show_moves(against, format, output, top, talk)
-        failed = say_worsened(against, tolerance)
+        against = runs.Against(_ranked(options["against"], found.rank_by), found)
+        shown = top or (ENOUGH if output.format == "table" else None)
+        output.deliver(moves.against_sheet(against, shown))
+        if worse := against.worsened(tolerance):
+            say_failed(worse)
     elif options["tolerance"] is not None:
         raise SettingsError("tolerance is for --against, which is not given.")
     else:
-        shown = answer.sheet(found, top)
-        deliver(shown, format, output, talk, options["all_columns"])
+        output.deliver(answer.sheet(found, top))
         write_page_of_rows(options["report"], found, talk)
         for note in choosing.edge_notes(found):
             talk.say(f"Warning: {note}")
-    failed = say_broken(found, wanted) or failed
+    failed = say_broken(found, wanted) or worse is not None
     click.get_current_context().exit(1 if failed else 0)
+
+
+def _tolerance(text: str | None) -> float:
+    """The number, 0 or more; 0 where none was given."""
+    tolerance = 0.0 if text is None else number(text, "tolerance")
+    if tolerance < 0.0:
+        raise SettingsError(f"tolerance = {tolerance:g} must be 0 or more.")
+    return tolerance
 
 
 def _ranked(path: str, by: str | None, rule: str | None = None) -> Results:
@@ -88,8 +92,3 @@ def _ranked(path: str, by: str | None, rule: str | None = None) -> Results:
     except SettingsError as error:
         error.add_note(f"The file is {path}.")
         raise
-
-
-def _against(path: str, found: Results) -> runs.Against:
-
-    return runs.Against(_ranked(path, found.rank_by), found)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import fields
 from itertools import chain
 from textwrap import wrap
@@ -21,7 +21,6 @@ Facts = dict[str, Any]
 
 
 def _kernels() -> dict[str, Facts]:
-
     return {
         name: {
             "summary": KERNELS.summary(name),
@@ -32,7 +31,6 @@ def _kernels() -> dict[str, Facts]:
 
 
 def _solvers() -> dict[str, Facts]:
-
     return {
         name: {"summary": SOLVERS.summary(name), "default_gap": kind.default_gap}
         for name, kind in SOLVERS.items()
@@ -40,7 +38,6 @@ def _solvers() -> dict[str, Facts]:
 
 
 def _criteria() -> dict[str, Facts]:
-
     told = ("column", "kind", "applies", "cost")
     return {
         name: {
@@ -53,7 +50,6 @@ def _criteria() -> dict[str, Facts]:
 
 
 def _formats() -> dict[str, Facts]:
-
     return {
         name: {
             "summary": summary,
@@ -99,20 +95,7 @@ def command(topic: str, form: str) -> None:
         return
     lines = {name: _lines(facts) for name, facts in entries.items()}
     if topic == "criteria":
-        lines |= _kinds()
-    _print(lines)
-
-
-def _lines(facts: Facts) -> list[str]:
-    """The summary, and for a criterion what must be known of it."""
-    if "kind" not in facts:
-        return [facts["summary"]]
-    told = f"{facts['kind']}; {facts['applies']}; costs {facts['cost']}"
-    return [facts["summary"], told]
-
-
-def _print(lines: Mapping[str, list[str]]) -> None:
-    """The names, and beside them their lines, wrapped."""
+        lines |= {f"({kind})": [meaning] for kind, meaning in criteria.KINDS.items()}
     width = max(map(len, lines))
     for name, paragraphs in lines.items():
         wrapped = (wrap(text, WIDTH - width - 2) for text in paragraphs)
@@ -121,6 +104,9 @@ def _print(lines: Mapping[str, list[str]]) -> None:
             name = ""
 
 
-def _kinds() -> dict[str, list[str]]:
-
-    return {f"({kind})": [meaning] for kind, meaning in criteria.KINDS.items()}
+def _lines(facts: Facts) -> list[str]:
+    """The summary, and for a criterion what must be known of it."""
+    if "kind" not in facts:
+        return [facts["summary"]]
+    told = f"{facts['kind']}; {facts['applies']}; costs {facts['cost']}"
+    return [facts["summary"], told]

@@ -1,4 +1,4 @@
-"""stdout for the data, stderr for the talk, and whether either is a terminal."""
+"""stdout for the answer, stderr for the talk; the exit codes of gates."""
 
 from __future__ import annotations
 
@@ -6,18 +6,23 @@ import errno
 import os
 import shutil
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, TextIO
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
 from msvm_select import files
 from msvm_select.errors import MsvmError
+from msvm_select.results import notes
 
 if TYPE_CHECKING:
     from msvm_select.cli.talk import Talk
+    from msvm_select.results.ranking import Results
     from msvm_select.show.sheet import Sheet
+
+GATES = ("fail_above", "require_applicable", "require_converged")
 
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EIO)  # of writing to stdout or stderr
 
@@ -81,52 +86,51 @@ def is_live(stream: TextIO | None) -> bool:
     return stream is not None and stream.isatty() and os.environ.get("TERM") != "dumb"
 
 
-def terminal_width() -> int | None:
-    """The columns of the terminal that stdout is; None where it is none."""
-    is_one = sys.stdout is not None and sys.stdout.isatty()
-    return shutil.get_terminal_size().columns if is_one else None
+@dataclass(frozen=True)
+class Output:
+    """Where the answer goes and in which form; ``talk`` says what it does not show."""
 
+    path: str | None
+    format: str
+    all_columns: bool
+    talk: Talk
 
-def chosen_format(format: str | None, output: str | None, *inputs: str) -> str:
-    """What was asked for, else by the ending of the file; refuses an unusable file.
+    @classmethod
+    def of(
+        cls, options: Mapping[str, Any], format: str | None, talk: Talk, *inputs: str
+    ) -> Output:
+        """In the format that was asked for, else by the ending of the file.
 
-    The files that the command reads, ``inputs``, are not to be written over.
-    """
-    if output is not None:
-        files.check_writable(output, *inputs)
-    if format is None:
-        return "table" if output is None else files.format_of(output)
-    return format
+        Refuses an unusable file, and to write over ``inputs``, which the command reads.
+        """
+        path = options["output"]
+        if path is not None:
+            files.check_writable(path, *inputs)
+        if format is None:
+            format = "table" if path is None else files.format_of(path)
+        return cls(path, format, options.get("all_columns", False), talk)
 
+    def deliver(self, sheet: Sheet, part: str = "") -> None:
+        """The answer to stdout or, whole, to a file; on stderr what it does not show.
 
-def deliver(
-    sheet: Sheet,
-    format: str,
-    output: str | None,
-    talk: Talk,
-    all_columns: bool = False,
-    part: str = "",
-) -> None:
-    """The answer to stdout or, whole, to a file; on stderr what it does not show.
-
-    ``part`` says which of the rows were written.
-    """
-    if output is None:
-        width, colour = terminal_width(), wants_colour(sys.stdout)
-        if width is None and sheet.width is not None:
-            width = shutil.get_terminal_size().columns  # COLUMNS, or 80
-        emit(sheet.render(format, width, colour, all_columns), None)
-    else:
-        emit(sheet.render(format, all_columns=all_columns), output)
-    if output is not None or format != "table":
-        for line in sheet.told:
-            talk.say(line)
-    for line in sheet.notes:
-        talk.say(line)
-    for line in sheet.details:
-        talk.detail(line)
-    if output is not None:
-        talk.say(f"Written: {output}{part}")
+        ``part`` says which of the rows were written.
+        """
+        width, colour = None, False
+        if self.path is None:
+            is_one = sys.stdout is not None and sys.stdout.isatty()
+            colour = wants_colour(sys.stdout)
+            if is_one or sheet.width is not None:
+                width = shutil.get_terminal_size().columns  # or COLUMNS, or 80
+        emit(sheet.render(self.format, width, colour, self.all_columns), self.path)
+        if self.path is not None or self.format != "table":
+            for line in sheet.told:
+                self.talk.say(line)
+        for line in sheet.notes:
+            self.talk.say(line)
+        for line in sheet.details:
+            self.talk.detail(line)
+        if self.path is not None:
+            self.talk.say(f"Written: {self.path}{part}")
 
 
 def emit(text: str, output: str | None) -> None:
@@ -143,3 +147,31 @@ def emit(text: str, output: str | None) -> None:
         click.echo(text, nl=False)
         error.add_note("The results were printed instead, on standard output.")
         raise
+
+
+def say_broken(results: Results, values: Mapping[str, Any]) -> bool:
+    """Whether the results break a gate of ``values`` (settings by name); says which."""
+    asked = {name: values[name] for name in GATES if values.get(name) is not None}
+    sentences = notes.broken(results, **asked)
+    for sentence in sentences:
+        say_failed(sentence)
+    return bool(sentences)
+
+
+def say_failed(sentence: str) -> None:
+    """Why a gate of a pipeline is broken; on stderr, even in quiet."""
+    click.echo(f"Gate failed: {sentence}", err=True)
+
+
+def gated_exit_code(results: Results, values: Mapping[str, Any]) -> int:
+    """4 where every cell failed, 1 for a broken gate, 5 where some cell is in trouble.
+
+    In this order: without any cell there was nothing to judge; and who asks for a gate
+    wants to know of it, whatever else is the matter.
+    """
+    failed = say_broken(results, values)
+    if results.count("failed") == len(results.rows):
+        return 4
+    if failed:
+        return 1
+    return 5 if results.count("ok") < len(results.rows) else 0

@@ -1,64 +1,42 @@
-"""``msvm-select sweep DATA``: train every cell of a grid, score it, rank the cells."""
+"""``msvm-select sweep DATA``: train and rank a grid; ``run CONFIG``: as a file says."""
 
 from __future__ import annotations
 
-from contextlib import nullcontext
-from dataclasses import asdict, dataclass
-from functools import partial
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from msvm_select.cli.chosen import chosen_reading, chosen_settings, read
-from msvm_select.cli.gates import gated_exit_code
-from msvm_select.cli.interrupts import beside, patiently, stop_code
-from msvm_select.cli.options import (
-    Command,
-    choosing_options,
-    data_argument,
-    data_options,
-    journal_options,
-    rows_options,
-    sweep_options,
-    takes,
-)
-from msvm_select.cli.report import AskedPage
-from msvm_select.cli.resuming import (
+from msvm_select.cli import talk as talking
+from msvm_select.cli.asking import chosen_reading, chosen_settings, read
+from msvm_select.cli.interrupts import patiently
+from msvm_select.cli.options import SWEEP, Command, argument, data_argument, takes
+from msvm_select.cli.streams import Output, gated_exit_code
+from msvm_select.cli.sweeping import (
+    AskedPage,
+    check_page,
+    finished,
     how_to_go_on,
     opened_journal,
+    swept,
 )
-from msvm_select.cli.streams import chosen_format, deliver
-from msvm_select.cli.talk import Talk
-from msvm_select.errors import MsvmError
+from msvm_select.errors import SettingsError
 from msvm_select.results import choosing
-from msvm_select.settings.config import to_toml
+from msvm_select.settings.config import load_config, to_toml
 from msvm_select.show.answers import plan as plan_answer
 from msvm_select.show.answers import sweep as answer
-from msvm_select.sweep import cells, loop
 from msvm_select.sweep import plan as planning
 
 if TYPE_CHECKING:
-    from msvm_select.columns import Row
-    from msvm_select.records import Dataset
+    from msvm_select.cli.talk import Talk
     from msvm_select.results.ranking import Results
     from msvm_select.settings import Settings
-    from msvm_select.sweep.cells import Kept
-    from msvm_select.sweep.journal import Journal
-    from msvm_select.train.events import Progress
 
 
 @click.command("sweep", cls=Command, short_help="Train and rank the cells of a grid.")
 @data_argument
-@sweep_options
-@takes("extend")
-@choosing_options
-@data_options
-@rows_options
-@takes("verbose")
-@journal_options
-@takes("report")
-@takes("dry_run", "show_config")
+@takes(*SWEEP)
 def command(data: str, **options: Any) -> None:
     """Train every cell of the grid C x kernel, score it, print the ranked table.
 
@@ -75,102 +53,61 @@ def command(data: str, **options: Any) -> None:
     or an arithmetic one 0.01:0.5:+0.01. Settings, and how DATA is read, may also come
     from the environment: MSVM_SELECT_C, MSVM_SELECT_TARGET and so on.
     """
-    perform(data, chosen_reading(options), chosen_settings(options), options)
+    _perform(data, chosen_reading(options), chosen_settings(options), options)
 
 
-def perform(
-    data: str,
-    reading: dict[str, Any],
-    settings: Settings,
-    options: dict[str, Any],
+@click.command("run", cls=Command, short_help="Sweep as a TOML file says.")
+@argument("config", metavar="CONFIG.toml")
+@takes("data", *SWEEP)
+def run(config: str, data: str | None, **options: Any) -> None:
+    """Sweep as a TOML file says; options on the line win over the file.
+
+    \b
+    msvm-select run configs/iris.toml
+    msvm-select run configs/iris.toml --criteria cv:5 -o ranked.csv
+    msvm-select run configs/iris.toml --C 1,10 --show-config
+
+    The keys of the file are the options of `msvm-select sweep`, and `data`, a path
+    from the file's folder; `-` reads the file from stdin. An option wins over the
+    environment (MSVM_SELECT_C and so on), that over the file, and the file over the
+    defaults.
+    """
+    file = load_config(config)
+    source = data or file.data
+    if source is None:
+        raise SettingsError(f'{config} names no data: add data = "FILE" or --data.')
+    reading, settings = chosen_reading(options, file), chosen_settings(options, file)
+    _perform(source, reading, settings, options)
+
+
+def _perform(
+    data: str, reading: dict[str, Any], settings: Settings, options: dict[str, Any]
 ) -> None:
-    """The whole sweep, for the commands ``sweep`` and ``run``."""
+    """The whole sweep."""
     if options["show_config"]:
-        click.echo(_config(data, reading, settings), nl=False)
+        where = data if data == "-" else str(Path(data).resolve())
+        click.echo(to_toml({"data": where, **reading, **asdict(settings)}), nl=False)
         return
     if options["dry_run"]:
-        click.echo(_planned(read(data, settings, **reading), settings), nl=False)
+        samples = read(data, settings, **reading)
+        plan = plan_answer.sheet(patiently(planning.plan, samples, settings))
+        click.echo(plan.render(settings.format or "table"), nl=False)
         return
-    output = options["output"]
-    format = chosen_format(settings.format, output, data)
-    page = AskedPage(options["report"], data, reading).checked(output)
-    journal = opened_journal(options, output, options["report"], data)
-    talk = Talk(options["quiet"], options["verbose"])
+    talk = talking.Talk(options["quiet"], options["verbose"])
+    output = Output.of(options, settings.format, talk, data)
+    page = AskedPage(options["report"], data, reading)
+    check_page(page.path, output.path, data)
+    journal = opened_journal(options, output.path, page.path, data)
     samples = read(data, settings, **reading)
     outcome = swept(samples, settings, talk, journal=journal)
     if outcome.results is not None:
         m, top = len(outcome.results.rows), settings.top
         part = "" if top is None or top >= m else f" (the best {top} of {m} rows)"
-        shown = answer.sheet(outcome.results, top)
-        deliver(shown, format, output, talk, options["all_columns"], part)
+        output.deliver(answer.sheet(outcome.results, top), part)
         page.write(samples, outcome.settings, outcome, talk)
-    end_if_stopped(outcome, talk, how_to_go_on(journal, data))
-    assert outcome.results is not None
-    _warn_of_edges(outcome.results, settings.extend, talk)
-    click.get_current_context().exit(gated_exit_code(outcome.results, vars(settings)))
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """What there is to show, what cut it short, the grid in the end, what was kept."""
-
-    results: Results | None
-    stop: KeyboardInterrupt | MsvmError | None
-    settings: Settings
-    kept: Kept
-
-    @property
-    def interrupted(self) -> bool:
-        """Whether some cells are not done."""
-        return self.stop is not None
-
-
-def swept(
-    data: Dataset,
-    settings: Settings,
-    talk: Talk,
-    progress: Progress | None = None,
-    journal: Journal | None = None,
-) -> Outcome:
-    """All rows, or those that were finished when Ctrl-C came or the journal failed.
-
-    ``progress`` hears of the sweep in the place of ``talk``.
-    """
-    keeper = cells.Kept(settings, progress or talk)
-    sweep = loop.Extension(
-        partial(loop.iterate, data, journal=journal), settings, keeper
-    )
-    rows: list[Row] = []
-    stop: KeyboardInterrupt | MsvmError | None = None
-    with talk, journal or nullcontext():
-        for note in data.notes:
-            talk.say(f"Note: {note}")
-        try:
-            for row in beside(sweep):
-                rows.append(row)
-        except (KeyboardInterrupt, MsvmError) as error:
-            if isinstance(error, MsvmError) and not rows:
-                raise
-            stop = error
-    found = None
-    if rows:
-        found = loop.gather(data, sweep.settings, rows, settings, keeper.gram)
-    return Outcome(found, stop, sweep.settings, keeper)
-
-
-def end_if_stopped(outcome: Outcome, talk: Talk, advice: str = "") -> None:
-    """Say how far it came and how to go on; the exit code is that of the stop."""
-    if outcome.stop is None:
-        return
-    done = len(outcome.results.rows) if outcome.results else 0
-    interrupted = isinstance(outcome.stop, KeyboardInterrupt)
-    word = "Interrupted" if interrupted else "Stopped"
-    click.echo(f"{word}: {done} of {talk.cells} cells are done.", err=True)
-    if advice:
-        click.echo(advice, err=True)
-    if not isinstance(outcome.stop, KeyboardInterrupt):
-        raise outcome.stop
-    click.get_current_context().exit(stop_code(outcome.stop))
+    results = finished(outcome, talk, how_to_go_on(journal, data))
+    _warn_of_edges(results, settings.extend, talk)
+    click.get_current_context().exit(gated_exit_code(results, vars(settings)))
 
 
 def _warn_of_edges(results: Results, rounds: int, talk: Talk) -> None:
@@ -186,15 +123,3 @@ def _warn_of_edges(results: Results, rounds: int, talk: Talk) -> None:
         talk.say(f"The best value is within the grid now ({', '.join(sizes)}).")
     else:
         talk.say("Nothing to extend: the best value is on no edge of a grid.")
-
-
-def _planned(data: Dataset, settings: Settings) -> str:
-    """What the sweep would go through."""
-    found = plan_answer.sheet(patiently(planning.plan, data, settings))
-    return found.render(settings.format or "table")
-
-
-def _config(data: str, reading: dict[str, Any], settings: Settings) -> str:
-    """What counts, as a file that ``run`` reads."""
-    where = data if data == "-" else str(Path(data).resolve())
-    return to_toml({"data": where, **reading, **asdict(settings)})

@@ -19,7 +19,7 @@ from msvm_select.results.identity import data_summary, versions
 from msvm_select.results.ranking import Results
 from msvm_select.settings import Settings, settings_from
 from msvm_select.settings.catalogue import READING, reading_value
-from msvm_select.settings.grids import GridLike
+from msvm_select.settings.values import GridLike
 from msvm_select.train.along_C import Trained, train_cell
 from msvm_select.train.events import Progress, silent
 

@@ -1,11 +1,11 @@
 """TOML, environment and options -> Settings: every value is checked here, once.
 
-``catalogue`` says what an option is, ``declared`` declares the settings of a sweep.
-``values`` and ``grids`` check one value, ``settings`` what goes together; ``layers``
-lets the later place win, of which ``config`` (TOML) is one. Nothing heavy is imported.
+``catalogue`` declares every option. ``values`` checks one value, ``settings`` what goes
+together; ``layers`` lets the later place win, of which ``config`` (TOML) is one.
+Nothing heavy is imported.
 """
 
-from msvm_select.settings.declared import SETTING_NAMES
+from msvm_select.settings.catalogue import SETTING_NAMES
 from msvm_select.settings.layers import (
     Layer,
     checked_values,

@@ -1,19 +1,46 @@
-"""What an option is, and the options that are no settings of a sweep.
+"""The one catalogue of options.
 
 From an ``Option`` are made: click's option, the environment variable, the TOML key, the
-completion, the place in ``--help``. The settings of a sweep are the fields of
-``Settings``, each declared with its option; how to read the data is in ``READING``,
-and what only the line can say in ``ON_THE_LINE``.
+completion, the place in ``--help`` and the check of its value. The settings of a sweep
+are the fields of ``Declared``; how to read the data is in ``READING``, and what only
+the command line can say in ``ON_THE_LINE``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
+from functools import partial
 from typing import Any
 
 from msvm_select.errors import SettingsError
-from msvm_select.settings.values import Check, flag, read_text, read_texts
+from msvm_select.names import (
+    CRITERIA,
+    FORMATS,
+    KERNELS,
+    MACHINES,
+    RULES,
+    SCALINGS,
+    SOLVERS,
+)
+from msvm_select.settings.values import (
+    GAMMA_WORDS,
+    Check,
+    flag,
+    gamma_grid,
+    known,
+    number,
+    one_of,
+    parse_grid,
+    positive,
+    positive_grid,
+    probability,
+    read_text,
+    read_texts,
+    text,
+    texts,
+    whole,
+)
 
 PICTURE, KERNEL, TRAINING = "Picture", "Kernel and C", "Training"
 SCORES, CHOICE, DATA, OUTPUT = "Scores", "Choice and gates", "Data", "Output"
@@ -24,19 +51,26 @@ HEADINGS = (PICTURE, KERNEL, TRAINING, SCORES, CHOICE, DATA, OUTPUT, REST)
 FILE, COLUMN = "a file", "a column"
 """What completes a value that is not one of some words."""
 
+DEFAULT_CRITERION = "loo"
+ALIASES = {"poly": "polynomial"}  # scikit-learn's name
+Grid = tuple[float, ...]
+
 
 @dataclass(frozen=True)
 class Option:
-    """One option.
+    """One option; one without a help is a kind of options, see ``of``.
 
     ``flags`` are as the line has them, by default made from the name. ``check`` makes
     the value that counts from what was given. A shell completes the value to ``words``,
-    or to what ``completes`` names; of ``choices`` it must be one. If an option that
-    ``joins`` is given several times, all its values count; any other is refused then.
-    One that does not ``decide`` changes no number of a row.
+    or to what ``completes`` names; of ``choices`` it must be one, and a whole number
+    ``within`` the two. If an option that ``joins`` is given several times, all its
+    values count; any other is refused then. One that does not ``decide`` changes no
+    number of a row. A row of results tells what is ``of_rows``; where one machine is
+    trained there is nothing ``of_grids``. The ``default`` is None where other places
+    than the line may say the value.
     """
 
-    help: str
+    help: str = ""
     heading: str = REST
     metavar: str | None = None
     check: Check | None = None
@@ -45,9 +79,17 @@ class Option:
     words: Iterable[str] = ()
     completes: str = ""
     choices: tuple[str, ...] = ()
+    within: tuple[int, int | None] | None = None
     joins: bool = False
     decides: bool = True
+    of_rows: bool = False
+    of_grids: bool = False
     required: bool = False
+    default: Any = None
+
+    def of(self, help: str, heading: str, **more: Any) -> Option:
+        """An option of this kind."""
+        return replace(self, help=help, heading=heading, **more)
 
     @property
     def is_flag(self) -> bool:
@@ -60,191 +102,371 @@ class Option:
 
     @property
     def spelled(self) -> tuple[str, ...]:
-        """The flags on the line."""
+        """The flags on the line; a flag whose default is open can be turned off too."""
         name = self.name.replace("_", "-")
-        either = f"--{name}/--no-{name}" if self.is_flag else f"--{name}"
-        return self.flags or (either,)
+        both = self.is_flag and self.default is None
+        return self.flags or (f"--{name}/--no-{name}" if both else f"--{name}",)
 
 
-def setting(default: Any, check: Check, heading: str, help: str, **more: Any) -> Any:
+def _kernel_names(value: Any, name: str) -> tuple[str, ...]:
+    names = (ALIASES.get(one, one) for one in texts(value, name))
+    return tuple(dict.fromkeys(known(one, KERNELS, "kernel") for one in names))
+
+
+def _named(names: Iterable[str], what: str, metavar: str = "NAME") -> Option:
+    return Option(metavar=metavar, check=one_of(names, what), words=names)
+
+
+PLAIN, FLAG = Option(), Option(check=flag)
+SWITCH = Option(check=flag, default=False)
+GRID = Option(metavar="GRID", check=positive_grid, joins=True)
+ANY_GRID = replace(GRID, check=parse_grid)
+GAMMAS = replace(GRID, check=gamma_grid, words=GAMMA_WORDS)
+POSITIVE = Option(check=positive)
+SHARE = Option(metavar="P", check=probability)
+NUMBER = Option(metavar="X", check=number)
+ANY_COUNT, COUNT = (Option(metavar="N", check=whole(least)) for least in (0, 1))
+NAME = Option(metavar="NAME", check=text)
+NAMED_KERNELS = Option(metavar="NAME", check=_kernel_names, words=KERNELS, joins=True)
+NAMED_CRITERIA = Option(metavar="A,B,..", check=texts, words=CRITERIA, joins=True)
+TEXT = Option(check=read_text)
+MARK = replace(TEXT, metavar="MARK")
+A_COLUMN = replace(TEXT, metavar="NAME|INDEX", completes=COLUMN)
+SOME_COLUMNS = replace(A_COLUMN, check=read_texts, joins=True)
+TEXTS = Option(metavar="A,B,..", check=read_texts, joins=True)
+PATH = Option(metavar="FILE", completes=FILE)
+
+
+def setting(heading: str, default: Any, kind: Option, help: str, **more: Any) -> Any:
     """A field of ``Settings``, declared with its option."""
-    option = Option(help, heading, check=check, **more)
+    option = kind.of(help, heading, **more)
     return field(default=default, metadata={"option": option})
 
 
-def options_of(kind: Any) -> dict[str, Option]:
-    """The options of a dataclass whose fields are settings, by name."""
-    return _named(**{one.name: one.metadata["option"] for one in fields(kind)})
+_kernel, _training = partial(setting, KERNEL), partial(setting, TRAINING)
+_scores = partial(setting, SCORES)
+_choice = partial(setting, CHOICE, decides=False)
+_output = partial(setting, OUTPUT, decides=False)
 
 
-def _named(**options: Option) -> dict[str, Option]:
+def _either(names: Iterable[str], default: str) -> str:
+    """``a (default), b or c``, for a help text."""
+    told = [f"{name} (default)" if name == default else name for name in names]
+    return f"{', '.join(told[:-1])} or {told[-1]}"
+
+
+def _criteria_told() -> str:
+    """The criteria, with the form of those that take a number."""
+    told = []
+    for name in CRITERIA:
+        form = CRITERIA.summary(name).partition(",")[0]
+        told.append(form if form.startswith(f"{name}:") else name)
+    return ", ".join(told).replace("loo", "loo (default)", 1)
+
+
+@dataclass(frozen=True)
+class Declared:
+    """The fields of ``Settings``: heading, default, kind and help of each.
+
+    ``gamma`` and its like are None where the kernels' own defaults count.
+    """
+
+    kernel: tuple[str, ...] = _kernel(
+        ("rbf",),
+        NAMED_KERNELS,
+        f"{_either(KERNELS, 'rbf')}; poly is the polynomial. May repeat.",
+    )
+    C: Grid = _kernel(
+        parse_grid("2^-3:2^9:7"), GRID, "Default: 2^-3:2^9:7.", flags=("--C",)
+    )
+    gamma: tuple[float | str, ...] | None = _kernel(
+        None,
+        GAMMAS,
+        "Also scale, 1/(features x variance), and auto, 1/features. Default: 1 for the "
+        "polynomial, scale for rbf and sigmoid.",
+    )
+    sigma: Grid | None = _kernel(None, GRID, "For rbf: gamma = 1/(2 sigma^2).")
+    degree: Grid | None = _kernel(None, GRID, "For the polynomial. Default: 3.")
+    coef0: Grid | None = _kernel(None, ANY_GRID, "For polynomial and sigmoid.")
+    loss: str = _training(
+        "l1",
+        _named(MACHINES, "loss"),
+        f"{_either(MACHINES, 'l1')}: the slacks as they are, or squared.",
+        of_rows=True,
+    )
+    scale: str = _training(
+        "standard",
+        _named(SCALINGS, "scaling", "KIND"),
+        f"{_either(SCALINGS, 'standard')}.",
+    )
+    solver: str = _training(
+        "exact", _named(SOLVERS, "solver"), f"{_either(SOLVERS, 'exact')}."
+    )
+    gap: float | None = _training(
+        None,
+        POSITIVE,
+        "The relative duality gap to train to. Default: 1e-8; for smo 1e-3.",
+        metavar="G",
+    )
+    qp_backend: str | None = _training(None, NAME, "For --solver qp.")
+    criteria: tuple[str, ...] = _scores(
+        (DEFAULT_CRITERION,),
+        NAMED_CRITERIA,
+        f"What to score each cell by: {_criteria_told()}.",
+    )
+    rank_by: str = _scores(
+        DEFAULT_CRITERION, NAME, "One of them. Default: the first.", metavar="A"
+    )
+    seed: int = _scores(0, ANY_COUNT, "For everything that shuffles. Default: 0.")
+    warm_start: bool = _training(
+        True,
+        FLAG,
+        "Start from the previous C's solution. Default: on.",
+        of_grids=True,
+    )
+    allow_indefinite: bool = _training(
+        False, FLAG, "Train on a Gram matrix that fails Mercer's test. Default: refuse."
+    )
+    delta: float = _scores(
+        0.05, SHARE, "The bounds hold with probability 1 - P. Default: 0.05."
+    )
+    maurey_c: float = _scores(
+        1.0,
+        POSITIVE,
+        "The constant c of the guaranteed risk where the feature space is not finite; "
+        "its value is not known. Default: 1.",
+        metavar="C",
+    )
+    union: bool = _scores(
+        False,
+        FLAG,
+        "Pay for the constants that are taken from the trained machine, so that the "
+        "guaranteed risk is a guarantee. Default: off.",
+    )
+    dimension: int | None = _scores(
+        None,
+        COUNT,
+        "The dimension of the feature space. Default: the kernel's, if it is finite.",
+        metavar="D",
+    )
+    select: str = _choice(
+        "best",
+        _named(RULES, "rule", "RULE"),
+        "best (default), simplest of those that tie with it, or 1se: the simplest "
+        "within one standard error of it; the smaller C is the simpler, then the "
+        "smoother kernel.",
+    )
+    extend: int = _kernel(
+        0,
+        ANY_COUNT,
+        "Up to N times, widen the grid if the best value is on its edge, and sweep the "
+        "new cells. Default: 0.",
+        decides=False,
+        of_grids=True,
+    )
+    fail_above: float | None = _choice(
+        None, NUMBER, "Exit 1 if the chosen cell's score is larger."
+    )
+    require_applicable: bool = _choice(
+        False,
+        FLAG,
+        "Exit 1 if the bound that is ranked by does not apply to the chosen cell.",
+    )
+    require_converged: bool = _choice(
+        False, FLAG, "Exit 1, not 5, if a cell failed or did not converge."
+    )
+    jobs: int = _training(
+        1,
+        COUNT,
+        "Kernel settings at the same time. Default: 1.",
+        decides=False,
+        of_grids=True,
+    )
+    top: int | None = _output(None, COUNT, "Only the N best rows.")
+    format: str | None = _output(
+        None,
+        _named(FORMATS, "format"),
+        f"{_either(FORMATS, '')}. Default: by the ending of the -o file, else table.",
+    )
+
+
+def _by_name(**options: Option) -> dict[str, Option]:
     return {name: replace(option, name=name) for name, option in options.items()}
 
 
-def _reading(help: str, **more: Any) -> Option:
-    return Option(help, DATA, **{"check": read_text, **more})
+SETTINGS = _by_name(**{one.name: one.metadata["option"] for one in fields(Declared)})
+"""The options of a sweep by name."""
+SETTING_NAMES = tuple(SETTINGS)
+NOT_DECIDING = tuple(name for name, one in SETTINGS.items() if not one.decides)
+"""How the rows are got, shown, chosen from and judged."""
 
 
-def _line(help: str, heading: str = OUTPUT, **more: Any) -> Option:
-    return Option(help, heading, decides=False, **more)
+def _reading(kind: Option, help: str, **more: Any) -> Option:
+    return kind.of(help, DATA, **more)
 
 
-READING = _named(
+READING = _by_name(
     target=_reading(
+        A_COLUMN,
         "The class column, by name or number (1-based, -1 is the last). Default: the "
         "one named class, target, label or y, else the last.",
-        metavar="NAME|INDEX",
-        completes=COLUMN,
     ),
     delimiter=_reading(
+        TEXT,
         "The field separator: a character, or tab, comma, semicolon. Default: the one "
         "of these three that the first lines show.",
         metavar="CHAR",
         words=("tab", "semicolon", "comma"),
     ),
-    encoding=_reading("The text encoding. Default: utf-8."),
+    encoding=_reading(TEXT, "The text encoding. Default: utf-8."),
     no_header=_reading(
+        FLAG,
         "The first line is a sample; features are named x1, x2, ...",
-        check=flag,
         flags=("--no-header/--header",),
     ),
-    id_column=_reading(
-        "A column that names the rows and is not a feature.",
-        metavar="NAME|INDEX",
-        completes=COLUMN,
-    ),
-    drop=_reading(
-        "A column to leave out. May repeat.",
-        check=read_texts,
-        metavar="NAME|INDEX",
-        completes=COLUMN,
-        joins=True,
-    ),
-    na_values=_reading(
-        "More texts that stand for a missing value. May repeat.",
-        check=read_texts,
-        metavar="A,B,..",
-        joins=True,
-    ),
+    id_column=_reading(A_COLUMN, "A column that names the rows and is not a feature."),
+    drop=_reading(SOME_COLUMNS, "A column to leave out. May repeat."),
+    na_values=_reading(TEXTS, "More texts that stand for a missing value. May repeat."),
     one_hot=_reading(
+        SOME_COLUMNS,
         "A text column to expand into one 0/1 feature per value. May repeat.",
-        check=read_texts,
         metavar="COL",
-        completes=COLUMN,
-        joins=True,
     ),
     missing=_reading(
+        TEXT,
         "Missing values: refuse them, leave their rows out, or fill in the column's "
         "mean over the training part. Default: error.",
         choices=("error", "drop", "mean"),
     ),
     input_format=_reading(
+        TEXT,
         "Default: libsvm for .svm, .libsvm and .t files, else csv.",
         choices=("csv", "libsvm"),
     ),
     decimal=_reading(
+        MARK,
         "What marks the decimals of a number: point (default) or comma.",
-        metavar="MARK",
         words=("point", "comma"),
     ),
     thousands=_reading(
+        MARK,
         "What separates the thousands of a number: comma, point, space, apostrophe or "
         "underscore. Default: nothing.",
-        metavar="MARK",
         words=("comma", "point", "space", "apostrophe", "underscore"),
     ),
 )
 """How to read the data."""
 
-ON_THE_LINE = _named(
-    data=_line(
-        "Another file than the one it names.", DATA, metavar="DATA", completes=FILE
-    ),
+
+def _line(kind: Option, help: str, heading: str = OUTPUT, **more: Any) -> Option:
+    return kind.of(help, heading, **more)
+
+
+ON_THE_LINE = _by_name(
+    data=_line(PATH, "Another file than the one it names.", DATA, metavar="DATA"),
     source=_line(
+        PATH,
         "Train the cell of a row of this file of `sweep`; json files tell the most.",
         KERNEL,
         flags=("--from",),
         metavar="RESULTS",
-        completes=FILE,
     ),
     rank=_line(
+        PLAIN,
         "Which row of it. Default: the one that was chosen, else the first.",
         KERNEL,
         metavar="N",
     ),
     by=_line(
+        PLAIN,
         "A criterion or a column. Default: what the sweep ranked by.",
         SCORES,
         metavar="A",
     ),
     against=_line(
+        PATH,
         "Show what moved since the run of this file; exit 1 if the best got worse.",
         CHOICE,
         metavar="BEFORE",
-        completes=FILE,
     ),
     tolerance=_line(
+        PLAIN,
         "For --against: by how much the best may get worse. Default: 0.",
         CHOICE,
         metavar="T",
     ),
-    scores=_line("Also h_k, in one column per class.", check=flag, flags=("--scores",)),
+    scores=_line(SWITCH, "Also h_k, in one column per class."),
     every=_line(
+        SWITCH,
         "Show every sample in the table, the right ones too.",
-        check=flag,
         flags=("--all",),
     ),
-    explain=_line(
-        "Add each number's formula to the table.", check=flag, flags=("--explain",)
-    ),
-    output=_line(
-        "Write to this file, not to stdout.",
-        flags=("-o", "--output"),
-        metavar="FILE",
-        completes=FILE,
-    ),
+    explain=_line(SWITCH, "Add each number's formula to the table."),
+    output=_line(PATH, "Write to this file, not to stdout.", flags=("-o", "--output")),
     form=_line(
+        PLAIN,
         "For people or for programs. Default: table.",
         flags=("--format",),
         choices=("table", "json"),
     ),
-    all_columns=_line(
-        "In markdown: every column, unrounded.", check=flag, flags=("--all-columns",)
-    ),
+    all_columns=_line(SWITCH, "In markdown: every column, unrounded."),
     report=_line(
+        PATH,
         "Also write a page, in one file: the answer, maps, curves, all cells.",
         metavar="FILE.html",
-        completes=FILE,
     ),
     journal=_line(
+        PATH,
         "Append each finished cell to this file, so that a stopped sweep can resume.",
-        metavar="FILE",
-        completes=FILE,
     ),
-    resume=_line(
-        "Continue from the journal, or begin it.", check=flag, flags=("--resume",)
-    ),
-    quiet=_line(
-        "Print nothing on stderr but errors.", check=flag, flags=("-q", "--quiet")
-    ),
+    resume=_line(SWITCH, "Continue from the journal, or begin it."),
+    quiet=_line(SWITCH, "Print nothing on stderr but errors.", flags=("-q", "--quiet")),
     verbose=_line(
+        SWITCH,
         "Also print what matters only for a closer look: eigenvalues, methods, "
         "certificates.",
-        check=flag,
         flags=("-v", "--verbose"),
     ),
-    show_config=_line(
-        "Print the settings that count as TOML, and stop.",
-        check=flag,
-        flags=("--show-config",),
-    ),
+    show_config=_line(SWITCH, "Print the settings that count as TOML, and stop."),
     dry_run=_line(
-        "Print the grid, the memory and an estimate of the time, and stop.",
-        check=flag,
-        flags=("--dry-run",),
+        SWITCH, "Print the grid, the memory and an estimate of the time, and stop."
+    ),
+    ascii=_line(SWITCH, "The heat map as text, on stdout.", PICTURE),
+    curves=_line(SWITCH, "All criteria along C, for one kernel setting.", PICTURE),
+    boundary=_line(SWITCH, "Decision regions: FILE.. is MODEL DATA.", PICTURE),
+    margins=_line(SWITCH, "With --boundary: where a class leads by 1.", PICTURE),
+    left_out=_line(
+        FLAG,
+        "With --boundary: cross the samples that are wrong when left out. Default: "
+        "do, up to 1000 samples.",
+        PICTURE,
+    ),
+    paths=_line(SWITCH, "Samples along C: FILE.. is DATA.", PICTURE),
+    of=_line(
+        PLAIN,
+        "With --paths: what to draw. Default: alpha.",
+        PICTURE,
+        choices=("alpha", "outputs", "norm"),
+    ),
+    dpi=_line(
+        PLAIN, "Dots an inch of a .png.", PICTURE, within=(30, 1200), default=150
+    ),
+    size=_line(PLAIN, "Of the picture, in inches.", PICTURE, metavar="W,H"),
+    per_class=_line(
+        PLAIN, "Samples of each class.", REST, within=(1, None), default=1000
+    ),
+    sets=_line(
+        PLAIN,
+        "Training sets; with one, every C is shown.",
+        REST,
+        within=(1, None),
+        default=8,
     ),
 )
 """What only the command line can say."""
+
+EVERY: Mapping[str, Option] = {**ON_THE_LINE, **READING, **SETTINGS}
+"""The whole catalogue, by name."""
 
 
 def reading_value(name: str, value: Any, where: str) -> Any:

@@ -18,8 +18,7 @@ from typing import Any
 
 from msvm_select.errors import SettingsError
 from msvm_select.phrases import did_you_mean
-from msvm_select.settings.catalogue import READING, reading_value
-from msvm_select.settings.declared import SETTING_NAMES
+from msvm_select.settings.catalogue import READING, SETTING_NAMES, reading_value
 from msvm_select.settings.layers import Layer
 
 NAMES = ("data", *READING, *SETTING_NAMES)

@@ -15,11 +15,13 @@ from typing import Any
 
 from msvm_select.errors import SettingsError
 from msvm_select.phrases import did_you_mean, listed
-from msvm_select.settings.catalogue import READING, reading_value
-from msvm_select.settings.declared import (
+from msvm_select.settings.catalogue import (
     DEFAULT_CRITERION,
+    EVERY,
+    READING,
     SETTING_NAMES,
     SETTINGS,
+    reading_value,
 )
 from msvm_select.settings.settings import (
     PARAMETERS,
@@ -35,10 +37,6 @@ WORDS = {
 }
 
 
-def _here(name: str) -> str:
-    return ""
-
-
 @dataclass(frozen=True)
 class Layer:
     """Values by name, as typed or parsed, None where not given.
@@ -48,7 +46,7 @@ class Layer:
     """
 
     values: Mapping[str, Any]
-    where: Callable[[str], str] = _here
+    where: Callable[[str], str] = lambda name: ""
 
 
 @dataclass(frozen=True)
@@ -122,13 +120,18 @@ def _outdone(said: Mapping[str, _Said]) -> set[str]:
     A new sigma replaces an old gamma, a new kernel drops the old one's parameters, and
     new criteria drop a ranking by another.
     """
-    return {name for name, rival in _rivals(said) if _older(said, name, rival)}
+    return {
+        name
+        for name, rival in _rivals(said)
+        if name in said and rival in said and said[name].level < said[rival].level
+    }
 
 
 def _rivals(said: Mapping[str, _Said]) -> list[tuple[str, str]]:
     """(a name, what drops it when it was said later)."""
     rivals = [("gamma", "sigma"), ("sigma", "gamma")]
-    if not _ranks(said):
+    ranking = [said[name].value for name in ("criteria", "rank_by") if name in said]
+    if len(ranking) == 2 and _find(*ranking) is None:
         rivals += [("rank_by", "criteria"), ("criteria", "rank_by")]
     if "kernel" in said:
         kernels = said["kernel"].value
@@ -138,19 +141,6 @@ def _rivals(said: Mapping[str, _Said]) -> list[tuple[str, str]]:
     if "solver" in said and said["solver"].value != "qp":
         rivals.append(("qp_backend", "solver"))
     return rivals
-
-
-def _ranks(said: Mapping[str, _Said]) -> bool:
-    """Whether the ranking is by one of the criteria, as far as both were said."""
-    if "rank_by" not in said or "criteria" not in said:
-        return True
-    return _find(said["criteria"].value, said["rank_by"].value) is not None
-
-
-def _older(said: Mapping[str, _Said], name: str, rival: str) -> bool:
-    """Whether both were said, the rival in a later layer."""
-    both = name in said and rival in said
-    return both and said[name].level < said[rival].level
 
 
 def _completed(checked: dict[str, Any]) -> dict[str, Any]:
@@ -172,10 +162,8 @@ def _completed(checked: dict[str, Any]) -> dict[str, Any]:
 
 def _find(criteria: tuple[str, ...], rank_by: str) -> str | None:
     """The criterion that is meant by ``cv:5`` or, for short, ``cv``."""
-    for criterion in criteria:
-        if rank_by in (criterion, criterion.partition(":")[0]):
-            return criterion
-    return None
+    named = (c for c in criteria if rank_by in (c, c.partition(":")[0]))
+    return next(named, None)
 
 
 def variable(name: str) -> str:
@@ -187,10 +175,10 @@ def environment(names: Iterable[str]) -> Layer:
     """What the environment says of these settings and reading options."""
     given = {name: os.environ.get(variable(name), "") for name in names}
     values = {name: _understood(name, text) for name, text in given.items() if text}
-    return Layer(values, said_in)
+    return Layer(values, _said_in)
 
 
-def said_in(name: str) -> str:
+def _said_in(name: str) -> str:
     """The variable and what it holds, for a message."""
     return f"{variable(name)}={os.environ.get(variable(name), '')!r}"
 
@@ -209,9 +197,9 @@ def unknown_variables() -> list[str]:
 def _understood(name: str, text: str) -> Any:
     """A flag as true or false, where it is a word for that; a list in parts."""
     value: Any = text
-    option = SETTINGS.get(name) or READING[name]
+    option = EVERY[name]
     if option.is_flag:
         value = WORDS.get(text.strip().lower(), text)
     elif name in READING and option.joins:
         value = [part.strip() for part in text.split(",")]
-    return reading_value(name, value, said_in(name)) if name in READING else value
+    return reading_value(name, value, _said_in(name)) if name in READING else value

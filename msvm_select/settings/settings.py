@@ -17,8 +17,7 @@ from msvm_select.columns import (
 from msvm_select.errors import SettingsError
 from msvm_select.names import CRITERIA, KERNELS
 from msvm_select.phrases import listed
-from msvm_select.settings.catalogue import KERNEL
-from msvm_select.settings.declared import NOT_DECIDING, SETTINGS, Declared
+from msvm_select.settings.catalogue import KERNEL, NOT_DECIDING, SETTINGS, Declared
 from msvm_select.settings.values import known
 
 if TYPE_CHECKING:
@@ -30,7 +29,7 @@ GAMMA_FROM_DATA = ("rbf", "sigmoid")
 PARAMETERS = tuple(
     name
     for name, option in SETTINGS.items()
-    if option.heading == KERNEL and name not in ("kernel", "C", "extend")
+    if option.heading == KERNEL and not option.of_grids and name not in ("kernel", "C")
 )
 """Of kernels: gamma, sigma, degree, coef0."""
 MOST_CELLS = 1_000_000

@@ -1,22 +1,39 @@
 """The checks of single settings: a value as typed or parsed -> the value that counts.
 
 Each check is called with the value and the setting's name, for the error's message.
+Grids are ``0.1,1,10``, ``2^-3:2^9:7`` or ``0.01:0.5:+0.01``. Numbers are held as
+fractions until the end, so that powers of two come out exact and 0.01 steps come out as
+the decimals a person would write.
 """
 
 from __future__ import annotations
 
+import math
 import operator
 import re
 from collections.abc import Callable, Iterable
+from fractions import Fraction
+from numbers import Real
 from typing import Any
 
 from msvm_select.errors import SettingsError
 from msvm_select.phrases import did_you_mean, listed
-from msvm_select.settings.grids import parse_grid
 
 Check = Callable[[Any, str], Any]
+GridLike = str | float | Iterable["str | float"]
+"""What a grid may be given as: text, a number, or a list of either."""
+
+GAMMA_WORDS = ("scale", "auto")
+MOST_VALUES = 1_000_000
+FORMS = (
+    "a list 0.1,1,10, a geometric range 2^-3:2^9:7 (7 values, ends included) "
+    "or an arithmetic one 0.01:0.5:+0.01"
+)
 
 _WHOLE = re.compile(r"[+-]?[0-9]{1,18}")
+_DECIMAL = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+_EXACT_EXPONENTS = 1100  # beyond it a power of two is no float any more
+_LONGEST = 400  # characters; a float has no more digits that matter
 
 
 def known(name: str, names: Iterable[str], what: str) -> str:
@@ -74,25 +91,14 @@ def positive_grid(value: Any, name: str) -> tuple[float, ...]:
     return values
 
 
-GAMMA_WORDS = ("scale", "auto")
-
-
 def gamma_grid(value: Any, name: str) -> tuple[float | str, ...]:
     """A grid of numbers greater than 0; ``scale`` and ``auto`` may be among them."""
-    given = [value] if isinstance(value, str) or not _many(value) else list(value)
-    parts: list[Any] = []
-    for part in given:
-        parts += part.split(",") if isinstance(part, str) else [part]
-    bare = [part.strip() if isinstance(part, str) else part for part in parts]
-    words = [word for word in GAMMA_WORDS if word in bare]
-    numbers = [part for part in bare if part not in words]
+    pieces = _pieces(value)
+    words = [word for word in GAMMA_WORDS if word in pieces]
+    numbers = [piece for piece in pieces if piece not in words]
     if words and not numbers:
         return tuple(words)
     return (*positive_grid(numbers, name), *words)
-
-
-def _many(value: Any) -> bool:
-    return isinstance(value, Iterable)
 
 
 def number(value: Any, name: str) -> float:
@@ -117,24 +123,18 @@ def whole(least: int) -> Check:
     """A check for whole numbers from ``least`` upward."""
 
     def check(value: Any, name: str) -> int:
-        number = _whole(value)
-        if number is None or number < least:
+        number: Any = value
+        if isinstance(value, str) and _WHOLE.fullmatch(value.strip()):
+            number = int(value)
+        if isinstance(number, bool) or not hasattr(number, "__index__"):
+            number = least - 1
+        if operator.index(number) < least:
             raise SettingsError(
                 f"{name} = {value!r} must be a whole number, {least} or more."
             )
-        return number
+        return operator.index(number)
 
     return check
-
-
-def _whole(value: Any) -> int | None:
-    """The whole number, as such or as text; None where it is none."""
-    if isinstance(value, str):
-        digits = value.strip()
-        return int(digits) if _WHOLE.fullmatch(digits) else None
-    if isinstance(value, bool) or not hasattr(value, "__index__"):
-        return None
-    return operator.index(value)
 
 
 def flag(value: Any, name: str) -> bool:
@@ -148,3 +148,142 @@ def _single(values: tuple[float, ...], name: str) -> float:
     if len(values) > 1:
         raise SettingsError(f"{name} takes one number, not {len(values)}.")
     return values[0]
+
+
+def parse_grid(given: GridLike, name: str = "the grid") -> tuple[float, ...]:
+    """The values, ascending and each once; ``name`` is for the message of an error."""
+    values: set[float] = set()
+    for piece in _pieces(given):
+        values.update(_piece(_written(piece, name), name))
+        if len(values) > MOST_VALUES:
+            raise _too_many(name)
+    if not values:
+        raise SettingsError(f"{name} is empty: give {FORMS}.")
+    return tuple(sorted(values))
+
+
+def _pieces(given: Any) -> list[Any]:
+    """What stands between the commas of texts, and what is no text, in order."""
+    alone = isinstance(given, str) or not isinstance(given, Iterable)
+    pieces: list[Any] = []
+    for part in [given] if alone else given:
+        pieces += map(str.strip, part.split(",")) if isinstance(part, str) else [part]
+    return pieces
+
+
+def _written(part: object, name: str) -> str:
+    """A piece as text that loses nothing of a number."""
+    if isinstance(part, str):
+        return part
+    if isinstance(part, bool) or not isinstance(part, Real):
+        raise SettingsError(f"{name}: {part!r} is not a number; give {FORMS}.")
+    try:
+        return repr(float(part))
+    except OverflowError:
+        raise SettingsError(f"{name}: one of its numbers is too large.") from None
+
+
+def parse_number(text: str, name: str = "the number") -> Fraction:
+    """A decimal or a power ``a^b``, exact wherever a fraction can be."""
+    base, power, exponent = text.partition("^")
+    if power and base.startswith("-"):
+        return -parse_number(text[1:], name)
+    if power:
+        return _power(parse_number(base, name), parse_number(exponent, name), name)
+    if len(text) > _LONGEST or not _DECIMAL.fullmatch(text):
+        text = text[:_LONGEST]
+        raise SettingsError(f"{name}: {text!r} is not a number; give {FORMS}.")
+    value = float(text)
+    if math.isinf(value):
+        raise SettingsError(f"{name}: {text} is too large.")
+    return Fraction(text) if value else Fraction(0)
+
+
+def _power(base: Fraction, exponent: Fraction, name: str) -> Fraction:
+    """base^exponent, by fractions for whole exponents of a sensible size."""
+    try:
+        if exponent.denominator == 1 and abs(exponent) <= _EXACT_EXPONENTS:
+            value = Fraction(base ** int(exponent))
+        else:
+            value = Fraction(float(base) ** float(exponent))
+        float(value)
+    except (OverflowError, ZeroDivisionError, TypeError, ValueError):
+        raise SettingsError(f"{name}: a power in it is no finite number.") from None
+    return value
+
+
+def _piece(piece: str, name: str) -> list[float]:
+    """The values of one piece between commas: a number or a range."""
+    parts = [part.strip() for part in piece.split(":")]
+    if len(parts) == 1:
+        return [float(parse_number(piece, name))]
+    if len(parts) != 3:
+        raise SettingsError(f"{name}: {piece!r} has no known form; give {FORMS}.")
+    low, high = parse_number(parts[0], name), parse_number(parts[1], name)
+    if low >= high:
+        raise SettingsError(
+            f"{name}: the range {piece!r} is reversed or empty; write the smaller "
+            "end first."
+        )
+    if parts[2].startswith("+"):
+        return _arithmetic(low, high, parse_number(parts[2][1:], name), name)
+    return _geometric(low, high, parts[2], name)
+
+
+def _arithmetic(
+    low: Fraction, high: Fraction, step: Fraction, name: str
+) -> list[float]:
+    """low, low + step, ..; high too, if a step hits it up to rounding."""
+    if step <= 0:
+        raise SettingsError(f"{name}: the step of a range must be greater than 0.")
+    count = int((high - low) / step + Fraction(1, 10**9)) + 1
+    if count > MOST_VALUES:
+        raise _too_many(name)
+    values = [float(low + i * step) for i in range(count)]
+    if abs(low + (count - 1) * step - high) < step / 10**9:
+        values[-1] = float(high)
+    return values
+
+
+def _geometric(low: Fraction, high: Fraction, count: str, name: str) -> list[float]:
+    """``count`` values from low to high, each the same multiple of the one before."""
+    if not count.isascii() or not count.isdigit() or int(count) < 2:
+        raise SettingsError(
+            f"{name}: a geometric range ends in how many values it has, 2 or more, "
+            f"not {count!r}; an arithmetic one in +step, as in 0.01:0.5:+0.01."
+        )
+    steps = int(count) - 1
+    if steps >= MOST_VALUES:
+        raise _too_many(name)
+    if low <= 0:
+        raise SettingsError(
+            f"{name}: a geometric range needs ends greater than 0; write "
+            "an arithmetic one, as in 0:3:+1."
+        )
+    ratio = _exact_root(low, high, steps)
+    if ratio is not None:
+        return [float(low * ratio**i) for i in range(steps + 1)]
+    shares = [i / steps for i in range(1, steps)]
+    between = [float(low) ** (1.0 - t) * float(high) ** t for t in shares]
+    clean = [float(f"{value:.15g}") for value in between]
+    return [float(low), *clean, float(high)]
+
+
+def _exact_root(low: Fraction, high: Fraction, steps: int) -> Fraction | None:
+    """The ``steps``-th root of high / low, if it is simple, as that of 2^-3:2^9:7 is.
+
+    Long ranges are left to floats: their exact powers would grow without end.
+    """
+    if steps > _EXACT_EXPONENTS:
+        return None
+    logarithm = (math.log(high) - math.log(low)) / steps
+    if logarithm > 700.0:
+        return None
+    root = Fraction(math.exp(logarithm)).limit_denominator(1000)
+    return root if low * root**steps == high else None
+
+
+def _too_many(name: str) -> SettingsError:
+    return SettingsError(
+        f"{name} has more than {MOST_VALUES:,} values; choose a coarser grid."
+    )

@@ -30,7 +30,7 @@ from msvm_select.results.choosing import Edge, chosen, edges
 from msvm_select.results.identity import data_summary, versions
 from msvm_select.results.ranking import Results, rank
 from msvm_select.settings import Settings, settings_from
-from msvm_select.settings.grids import parse_grid
+from msvm_select.settings.values import parse_grid
 from msvm_select.sweep.cells import Chain, Kept
 from msvm_select.sweep.journal import Journal
 from msvm_select.train.events import (

@@ -19,8 +19,8 @@ from msvm_select.cli import EXIT_CODES, cli, main
 from msvm_select.columns import COLUMNS
 from msvm_select.names import CRITERIA, FORMATS, KERNELS, SOLVERS
 from msvm_select.records import Dual
+from msvm_select.settings.catalogue import DEFAULT_CRITERION
 from msvm_select.settings.config import load_config
-from msvm_select.settings.declared import DEFAULT_CRITERION
 from msvm_select.solution import Solution
 from msvm_select.solvers.qp import Qp
 from tests.conftest import IRIS, rows_of, run

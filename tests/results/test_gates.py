@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from msvm_select.cli import EXIT_CODES
-from msvm_select.cli.gates import gated_exit_code
+from msvm_select.cli.streams import gated_exit_code
 from msvm_select.columns import Row
 from msvm_select.errors import SettingsError
 from msvm_select.results.choosing import chosen

@@ -17,7 +17,7 @@ from msvm_select.files import write_whole
 from msvm_select.results.choosing import edge_notes, extended
 from msvm_select.results.ranking import Results, rank
 from msvm_select.results.reread import read_results
-from msvm_select.settings.grids import parse_grid
+from msvm_select.settings.values import parse_grid
 from msvm_select.show.answers.sweep import summary
 from tests.conftest import render
 

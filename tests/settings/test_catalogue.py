@@ -15,8 +15,7 @@ from msvm_select.cli import cli
 from msvm_select.data.options import ReadOptions
 from msvm_select.errors import SettingsError
 from msvm_select.settings import Settings, settings_from
-from msvm_select.settings.catalogue import ON_THE_LINE, READING
-from msvm_select.settings.declared import NOT_DECIDING, SETTINGS
+from msvm_select.settings.catalogue import NOT_DECIDING, ON_THE_LINE, READING, SETTINGS
 from msvm_select.settings.settings import default_gamma, gamma_value
 from tests.conftest import IRIS, run
 

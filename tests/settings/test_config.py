@@ -13,9 +13,8 @@ from hypothesis import strategies as st
 
 from msvm_select.errors import SettingsError
 from msvm_select.settings import SETTING_NAMES, Settings, settings_from
-from msvm_select.settings.catalogue import READING
+from msvm_select.settings.catalogue import READING, SETTINGS
 from msvm_select.settings.config import load_config, to_toml
-from msvm_select.settings.declared import SETTINGS
 from msvm_select.settings.layers import variable
 from tests.conftest import run
 

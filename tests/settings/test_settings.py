@@ -15,7 +15,7 @@ from msvm_select.errors import SettingsError
 from msvm_select.kernels.rbf import Rbf
 from msvm_select.settings import Settings, default_gamma, settings_from
 from msvm_select.settings.config import load_config, to_toml
-from msvm_select.settings.grids import parse_grid
+from msvm_select.settings.values import parse_grid
 
 CONFIGS = Path(__file__).parents[2] / "configs"
 

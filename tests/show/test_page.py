@@ -25,7 +25,7 @@ from msvm_select.names import SOLVERS
 from msvm_select.results.choosing import Choice
 from msvm_select.results.ranking import Results, rank
 from msvm_select.settings import settings_from
-from msvm_select.settings.grids import parse_grid
+from msvm_select.settings.values import parse_grid
 from msvm_select.show.charts.curves import by_setting
 from msvm_select.show.charts.scale import SHADES, Scale, colour, ink_on, luminance
 from msvm_select.show.page.charts import Painting

@@ -9,8 +9,7 @@ import pytest
 from rich.console import Console
 
 from msvm_select.cli import talk
-from msvm_select.cli.bar import ROOM, Display
-from msvm_select.cli.wording import fitting, log_line
+from msvm_select.cli.talk import ROOM, Display, fitting, log_line
 from msvm_select.columns import Row
 from msvm_select.kernels.inner_products import Polynomial
 from msvm_select.kernels.rbf import Rbf

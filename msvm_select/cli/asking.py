@@ -1,0 +1,226 @@
+"""What counts: an option wins over the environment, that over a file and the defaults.
+
+This holds for every setting, and for how the data are read. ``Asked`` is the machine of
+the commands that train a single one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Protocol
+
+import click
+
+from msvm_select import memory
+from msvm_select.cli import talk
+from msvm_select.cli.interrupts import patiently
+from msvm_select.data import options as ways
+from msvm_select.data import read as reader
+from msvm_select.data import source as source_file
+from msvm_select.errors import MsvmError, SettingsError
+from msvm_select.model import fitting
+from msvm_select.results import reread
+from msvm_select.settings import (
+    SETTING_NAMES,
+    Layer,
+    Settings,
+    checked_values,
+    settings_of,
+)
+from msvm_select.settings.catalogue import KERNEL, READING, SETTINGS
+from msvm_select.settings.layers import environment, note_places, unknown_variables
+from msvm_select.settings.values import whole
+from msvm_select.train import along_C
+
+if TYPE_CHECKING:
+    from msvm_select.records import Dataset
+    from msvm_select.settings.config import Config
+    from msvm_select.train.along_C import Trained
+
+DEFAULT_C = 1.0
+FIXED = tuple(
+    name
+    for name, option in SETTINGS.items()
+    if option.of_rows or (option.heading == KERNEL and not option.of_grids)
+)
+"""What a row of results tells: --from leaves it no option."""
+PLACES = "msvm_select.places"  # of the reading options: --target -> where it was said
+WARNED = "msvm_select.warned"
+
+
+def chosen_settings(
+    options: Mapping[str, Any], file: Config | None = None, **defaults: Any
+) -> Settings:
+    """The settings among a command's options, with what else has a say in them."""
+    return settings_of(setting_layers(options, file, **defaults))
+
+
+def chosen_values(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Those that were given, each checked by itself."""
+    return checked_values(setting_layers(options))
+
+
+def setting_layers(
+    options: Mapping[str, Any], file: Config | None = None, **defaults: Any
+) -> list[Layer]:
+    """Defaults of the command, file, environment, line: the later wins."""
+    _warn_of_strangers()
+    names = [name for name in SETTING_NAMES if name in options]
+    below = [Layer(defaults)] if file is None else [Layer(defaults), file.layer]
+    return [*below, environment(names), Layer(_said(options, names))]
+
+
+class TellsReading(Protocol):
+    """A file that says how data are read: a config, or earlier results."""
+
+    @property
+    def reading(self) -> Mapping[str, Any]:
+        """The options by name."""
+
+    def where(self, name: str) -> str:
+        """Where it says so, for messages."""
+
+
+def chosen_reading(
+    options: Mapping[str, Any], file: TellsReading | None = None
+) -> dict[str, Any]:
+    """How to read the data, as far as anybody has said it."""
+    _warn_of_strangers()
+    names = [name for name in READING if name in options]
+    typed = _said(options, names)
+    around = environment(name for name in names if name not in typed)
+    places = {_option(name): around.where(name) for name in around.values}
+    if file is not None:
+        below = file.reading.keys() - around.values.keys() - typed.keys()
+        places |= {_option(name): file.where(name) for name in below}
+    click.get_current_context().meta[PLACES] = places
+    return {**({} if file is None else file.reading), **around.values, **typed}
+
+
+def read(data: str, settings: Settings | None = None, **reading: Any) -> Dataset:
+    """DATA as the options of ``data_options`` say; ``-`` is standard input.
+
+    With ``settings``, a file is refused unread whose Gram matrix would not fit.
+    """
+    if settings is not None and set(settings.kernel) - {"linear"} and data != "-":
+        memory.refuse_gram(
+            f"{data} (judged by its size)", source_file.rows_at_least(data)
+        )
+    with told_places():
+        return patiently(reader.read_dataset, data, read_options(**reading))
+
+
+def read_options(
+    *, no_header: bool = False, na_values: tuple[str, ...] = (), **reading: Any
+) -> ways.ReadOptions:
+    """What was said, as one record."""
+    texts = tuple(text for value in na_values for text in value.split(","))
+    return ways.ReadOptions(header=not no_header, na_values=texts, **reading)
+
+
+@contextmanager
+def told_places() -> Iterator[None]:
+    """An error of reading also tells which options were not said on the line."""
+    try:
+        yield
+    except MsvmError as error:
+        note_places(error, click.get_current_context().meta.get(PLACES, {}))
+        raise
+
+
+def _said(options: Mapping[str, Any], names: list[str]) -> dict[str, Any]:
+    """The options of these names that were given a value."""
+    given = {name: options[name] for name in names}
+    return {name: value for name, value in given.items() if value not in (None, ())}
+
+
+def _option(name: str) -> str:
+    return "--" + name.replace("_", "-")
+
+
+def _warn_of_strangers() -> None:
+    """Once, on stderr: MSVM_SELECT_KERNL and the like."""
+    context = click.get_current_context()
+    if context.params.get("quiet") or context.meta.setdefault(WARNED, False):
+        return
+    context.meta[WARNED] = True
+    for remark in unknown_variables():
+        click.echo(f"Warning: {remark}", err=True)
+
+
+class Asked:
+    """The machine that is asked for: by options, or by a row of results."""
+
+    def __init__(self, data: str, options: Mapping[str, Any]) -> None:
+        """All is checked but what the data must tell."""
+        self.data, self.options = data, options
+        self.cell = _cell(options)
+        self.settings, self.notes = _settings(options, self.cell)
+        self.talk = talk.Talk(options["quiet"], options["verbose"])
+
+    def trained(self) -> Trained:
+        """It, from these data, which must be those of the results."""
+        reading = chosen_reading(self.options, self.cell)
+        data = read(self.data, self.settings, **reading)
+        for note in (*data.notes, *self.notes):
+            self.talk.say(f"Note: {note}")
+        if self.cell is not None:
+            self.talk.say(f"From {self.cell.name}")
+            self.cell.check_data(data)
+        trained = patiently(along_C.train_cell, data, self.settings, self.talk)
+        solution = trained.solution
+        if self.cell is not None and not trained.warning:
+            self.cell.check_machine(solution.dual_objective, solution.gap)
+        return trained
+
+    def optimal(self, purpose: str) -> Trained:
+        """The same; where it did not converge, say what there is not then, and exit."""
+        trained = self.trained()
+        if not trained.solution.converged:
+            reason = f"the training did not converge: {trained.solution.reason}"
+            click.echo(f"Error: {reason}; so there is {purpose}.", err=True)
+            click.get_current_context().exit(5)
+        return trained
+
+
+def _cell(options: Mapping[str, Any]) -> fitting.CellOfResults | None:
+    """The row of this --rank, or that which --select or else the file chooses."""
+    source, rank, select = (options[name] for name in ("source", "rank", "select"))
+    if source is None:
+        for name in ("rank", "select"):
+            if options[name] is not None:
+                raise SettingsError(f"{name} is for --from, which is not given.")
+        return None
+    if rank is not None and select is not None:
+        raise SettingsError("rank and select both say which row to take: give one.")
+    number = None if rank is None else whole(1)(rank, "rank")
+    rule = chosen_values({"select": select}).get("select")
+    return fitting.cell_of(source, reread.read_results(source), number, rule)
+
+
+def _settings(
+    options: Mapping[str, Any], cell: fitting.CellOfResults | None
+) -> tuple[Settings, list[str]]:
+    """What counts, and what had to be assumed.
+
+    The row wins over the environment: the cell was chosen there. On the line it may not
+    be contradicted, only how it is trained.
+    """
+    if cell is None:
+        return chosen_settings(options, C=DEFAULT_C), []
+    *below, line = setting_layers(options)
+    for name in FIXED:
+        if name in line.values:
+            raise SettingsError(
+                f"--{name} is given, but --from takes the cell of a row of "
+                f"{cell.path}; leave one of them out."
+            )
+    told = Layer(cell.values, lambda name: cell.path)
+    settings = settings_of([*below, told, line])
+    if "scale" in cell.values or "scale" in line.values:
+        return settings, []
+    return settings, [
+        f"{cell.path} does not tell the scaling; {settings.scale} is assumed, --scale "
+        "says otherwise (json results tell)"
+    ]

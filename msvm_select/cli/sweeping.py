@@ -1,0 +1,204 @@
+"""A sweep that may be stopped: its rows, its journal, and the page that shows it."""
+
+from __future__ import annotations
+
+import shlex
+import shutil
+import sys
+from collections.abc import Mapping
+from contextlib import nullcontext
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from msvm_select import files
+from msvm_select.cli import PROGRAM
+from msvm_select.cli.interrupts import beside, patiently, stop_code
+from msvm_select.errors import MsvmError, SettingsError
+from msvm_select.model import examined
+from msvm_select.show.charts import confusion as matrix
+from msvm_select.show.page import page as html
+from msvm_select.show.page import words
+from msvm_select.sweep import cells, loop
+from msvm_select.sweep import journal as journals
+
+if TYPE_CHECKING:
+    from msvm_select.cli.talk import Talk
+    from msvm_select.columns import Row
+    from msvm_select.records import Dataset
+    from msvm_select.results.ranking import Results
+    from msvm_select.settings import Settings
+    from msvm_select.show.charts.confusion import Confusion
+    from msvm_select.train.events import Progress
+
+UNFINISHED = "the sweep was interrupted before its end."
+CUT_SHORT = "judging the samples one by one was interrupted."
+NO_SAMPLES = "the file of results does not hold the samples; sweep --report has one."
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What there is to show, what cut it short, the grid in the end, what was kept."""
+
+    results: Results | None
+    stop: KeyboardInterrupt | MsvmError | None
+    settings: Settings
+    kept: cells.Kept
+
+
+def swept(
+    data: Dataset,
+    settings: Settings,
+    talk: Talk,
+    progress: Progress | None = None,
+    journal: journals.Journal | None = None,
+) -> Outcome:
+    """All rows, or those that were finished when Ctrl-C came or the journal failed.
+
+    ``progress`` hears of the sweep in the place of ``talk``.
+    """
+    keeper = cells.Kept(settings, progress or talk)
+    sweep = loop.Extension(
+        partial(loop.iterate, data, journal=journal), settings, keeper
+    )
+    rows: list[Row] = []
+    stop: KeyboardInterrupt | MsvmError | None = None
+    with talk, journal or nullcontext():
+        for note in data.notes:
+            talk.say(f"Note: {note}")
+        try:
+            for row in beside(sweep):
+                rows.append(row)
+        except (KeyboardInterrupt, MsvmError) as error:
+            if isinstance(error, MsvmError) and not rows:
+                raise
+            stop = error
+    found = None
+    if rows:
+        found = loop.gather(data, sweep.settings, rows, settings, keeper.gram)
+    return Outcome(found, stop, sweep.settings, keeper)
+
+
+def finished(outcome: Outcome, talk: Talk, advice: str = "") -> Results:
+    """The results of a sweep that was not stopped.
+
+    Of another: say how far it came and how to go on, and exit with the stop's code.
+    """
+    if outcome.stop is None:
+        assert outcome.results is not None
+        return outcome.results
+    done = len(outcome.results.rows) if outcome.results else 0
+    interrupted = isinstance(outcome.stop, KeyboardInterrupt)
+    word = "Interrupted" if interrupted else "Stopped"
+    click.echo(f"{word}: {done} of {talk.cells} cells are done.", err=True)
+    if advice:
+        click.echo(advice, err=True)
+    if isinstance(outcome.stop, KeyboardInterrupt):
+        click.get_current_context().exit(stop_code(outcome.stop))
+    raise outcome.stop
+
+
+def opened_journal(
+    options: Mapping[str, Any], *others: str | None
+) -> journals.Journal | None:
+    """That of the line, if any; ``others`` are files that it must not be."""
+    path = options["journal"]
+    if path is None:
+        if options["resume"]:
+            raise SettingsError("--resume goes on from a journal: name it, --journal.")
+        return None
+    files.check_apart("--journal", path, *others)
+    return journals.Journal(path, options["resume"])
+
+
+def how_to_go_on(journal: journals.Journal | None, data: str) -> str:
+    """After a stop: the line to type, or what would have made it possible."""
+    if journal is None:
+        return "To be able to go on after a stop: --journal FILE, and then --resume."
+    same = ", with the same data on standard input" if data == "-" else ""
+    line = sys.argv[1:]
+    if "--resume" not in line:
+        line.insert(line.index("--") if "--" in line else len(line), "--resume")
+    return f"To go on{same}: {_program()} {shlex.join(line)}"
+
+
+def _program() -> str:
+    """This program as it can be typed here."""
+    called = Path(sys.argv[0])
+    if called.name == "__main__.py":
+        return shlex.join([sys.executable, "-m", "msvm_select"])
+    found = shutil.which(PROGRAM)
+    if found is not None and Path(found).resolve() == called.resolve():
+        return PROGRAM
+    return shlex.quote(sys.argv[0])
+
+
+@dataclass(frozen=True)
+class AskedPage:
+    """Where the page is to go, where the data are and how they were read."""
+
+    path: str | None
+    data: str
+    reading: Mapping[str, Any]
+
+    def write(
+        self, samples: Dataset, settings: Settings, outcome: Outcome, talk: Talk
+    ) -> None:
+        """The page, whole; Ctrl-C on the way leaves only its confusion matrix out."""
+        if self.path is None or outcome.results is None:
+            return
+        confusion, why = _confusion(samples, settings, outcome, talk)
+        page = html.Report(
+            results=outcome.results,
+            command=words.command_line(self.data, self.reading, settings, self.path),
+            confusion=confusion,
+            why_not=why,
+            source="standard input" if self.data == "-" else self.data,
+            digest=words.file_digest(self.data),
+            notes=samples.notes,
+            cells=talk.cells if outcome.stop else None,
+        )
+        files.write_whole(self.path, html.render(page))
+        talk.say(f"Written: {self.path}")
+        if why == CUT_SHORT:
+            raise KeyboardInterrupt
+
+
+def check_page(path: str | None, *others: str | None) -> None:
+    """Refuse a page that cannot be written, or that would overwrite another file."""
+    if path is None:
+        return
+    if path == "-":
+        raise SettingsError("--report: a page goes to a file; give its name.")
+    files.check_writable(path)
+    files.check_apart("--report", path, *others)
+
+
+def write_page_of_rows(path: str | None, results: Results, talk: Talk) -> None:
+    """The page of rows that were read back: nobody can be judged without the data."""
+    if path is None:
+        return
+    files.write_whole(path, html.render(html.Report(results, why_not=NO_SAMPLES)))
+    talk.say(f"Written: {path}")
+
+
+def _confusion(
+    samples: Dataset, settings: Settings, outcome: Outcome, talk: Talk
+) -> tuple[Confusion | None, str]:
+    """The confusion matrix of the chosen cell, or why there is none."""
+    row = outcome.results.chosen if outcome.results else None
+    if row is None or outcome.stop:
+        return None, UNFINISHED
+    kept = outcome.kept.of(row)
+    if row.loo_errors is None:  # and nobody has seen yet how long it takes
+        talk.say("Judging each sample without itself, in the chosen cell ...")
+    try:
+        found = patiently(examined.judged, samples, settings, row, kept)
+    except MsvmError as error:
+        return None, str(error)
+    except KeyboardInterrupt:
+        return None, CUT_SHORT
+    return matrix.confusion_of(samples.classes, found.left_out), ""

@@ -200,6 +200,18 @@ class Gram:
         least = float(factor.diagonal().min(initial=np.inf)) ** 2
         return least > DEPENDENT * float(self.diagonal.max(initial=0.0))
 
+    def part(self, rows: Ints | Mask) -> Gram:
+        """That of some of the points, in their order."""
+        if self.factor is not None:
+            return Gram(factor=np.ascontiguousarray(self.factor[rows]))
+        return Gram(whole=self.matrix[np.ix_(rows, rows)])
+
+    def block(self, rows: Ints, others: Ints) -> Floats:
+        """K between some points and others."""
+        if self.factor is not None:
+            return np.asarray(self.factor[rows] @ self.factor[others].T)
+        return np.asarray(self.matrix[np.ix_(rows, others)])
+
     def product(self, tau: Floats) -> Floats:
         """K tau, without building K where the factor is there."""
         if self.factor is None:

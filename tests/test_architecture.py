@@ -23,8 +23,11 @@ ORDER = (
 )
 # Arrows that still point the wrong way: each goes when its room is put in order.
 PENDING: set[tuple[str, str]] = set()
-# The registry's types; the classes themselves are imported when they are asked for.
+# Types only: the registry imports a class when it is asked for, and a criterion is
+# given its kernel and its solver.
 TYPES_ONLY = {
+    ("criteria/base.py", "msvm_select.kernels.base"),
+    ("criteria/base.py", "msvm_select.solvers.base"),
     ("names.py", "msvm_select.criteria.base"),
     ("names.py", "msvm_select.kernels.base"),
     ("names.py", "msvm_select.machines.base"),
@@ -97,6 +100,7 @@ def test_plug_ins_import_only_their_own_folder_and_the_records() -> None:
         (where, name)
         for where, name in _imports()
         if where.split("/")[0] in PLUG_INS and name.startswith("msvm_select.")
+        if (where, name) not in TYPES_ONLY
         if name.split(".")[1] not in (where.split("/")[0], *BELOW)
     ]
     assert breaches == []

@@ -10,48 +10,16 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from msvm_select.errors import SettingsError
 from msvm_select.left_out import LeftOut, Tell, quiet
-from msvm_select.records import Dataset, Dual, Floats, Gram, Ints, Scaling
+from msvm_select.records import Dataset, Dual, Gram, Ints, Scaling
 from msvm_select.solution import Solution
 
-
-class TrainingKernel(Protocol):
-    """As much of a kernel as a criterion needs."""
-
-    @property
-    def is_vector_kernel(self) -> bool:
-        """False for a precomputed one, whose X is the Gram matrix itself."""
-
-    def gram(self, X: Floats) -> Gram:
-        """The Gram matrix of the rows of X."""
-
-    def between(self, X: Floats, Z: Floats) -> Floats:
-        """k(x, z) for the rows of X and of Z."""
-
-    def dimension(self, n: int) -> int | None:
-        """That of the feature space over n features; None where it is not finite."""
-
-
-class TrainingSolver(Protocol):
-    """As much of a solver as a criterion needs."""
-
-    gap: float
-
-    def solve(self, dual: Dual, start: Solution | None = None) -> Solution:
-        """The optimum of ``dual``, begun at ``start`` if there is one."""
-
-    def leave_out(
-        self,
-        solution: Solution,
-        *,
-        every_margin: bool = False,
-        jobs: int = 1,
-        tell: Tell = ...,
-    ) -> LeftOut:
-        """Every sample judged by the machine without it."""
+if TYPE_CHECKING:  # their contracts; a criterion is given both
+    from msvm_select.kernels.base import Kernel
+    from msvm_select.solvers.base import Solver
 
 
 @dataclass(frozen=True)
@@ -81,8 +49,8 @@ class Cell:
 
     data: Dataset
     scaling: Scaling
-    kernel: TrainingKernel
-    solver: TrainingSolver
+    kernel: Kernel
+    solver: Solver
     solution: Solution
     jobs: int = 1
     tell: Tell = quiet

@@ -49,7 +49,7 @@ from msvm_select.criteria.radius_margin import RadiusMargin, radius_margin_terms
 from msvm_select.errors import SolverError
 from msvm_select.flow import centre
 from msvm_select.left_out import Tell, quiet
-from msvm_select.records import TIE, Floats, Gram, Ints, Mask
+from msvm_select.records import TIE, Floats, Ints, Mask
 from msvm_select.solution import Solution
 
 ONE = 1.0 - 1e-6  # of N_p V_pn: what is not below is counted
@@ -239,7 +239,7 @@ class Arcs:
         self.alpha = solution.alpha[self.rows, self.heads]
         support, self.at = np.unique(self.rows, return_inverse=True)
         self.place = {int(p): at for at, p in enumerate(support)}
-        self.K = _block(solution.dual.gram, support)
+        self.K = solution.dual.gram.block(support, support)
         eye = np.eye(self.Q)
         self.directions = eye[self.tails] - eye[self.heads]
 
@@ -319,10 +319,3 @@ def _over_some(
     slope = 2.0 * (G[arcs.at, arcs.tails] - G[arcs.at, arcs.heads] - cross)
     slope += arcs.directions[:, 1:] @ found.nu
     return found.x, float(found.x @ (H @ found.x - 2.0 * cross[S])), slope
-
-
-def _block(gram: Gram, rows: Ints) -> Floats:
-    """K between some samples."""
-    if gram.factor is not None:
-        return np.asarray(gram.factor[rows] @ gram.factor[rows].T)
-    return np.asarray(gram.matrix[np.ix_(rows, rows)])

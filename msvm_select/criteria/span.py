@@ -26,6 +26,7 @@ import numpy as np
 
 from msvm_select import lapack
 from msvm_select.criteria.base import Cell, Criterion, Score
+from msvm_select.geometry.arcs import Arcs
 from msvm_select.records import Floats, Ints
 from msvm_select.solution import Solution
 
@@ -85,27 +86,10 @@ def predicted_margins(solution: Solution) -> Floats | None:
 
 
 @dataclass(frozen=True, eq=False)
-class _Arcs:
-    """Some variables (i, k), with their rows e_{y_i} - e_k."""
-
-    rows: Ints
-    heads: Ints
-    arcs: Floats
-
-    @classmethod
-    def of(cls, rows: Ints, heads: Ints, y: Ints, Q: int) -> _Arcs:
-        unit = np.eye(Q)
-        return cls(rows, heads, unit[y[rows]] - unit[heads])
-
-    def __getitem__(self, chosen: Any) -> _Arcs:
-        return _Arcs(self.rows[chosen], self.heads[chosen], self.arcs[chosen])
-
-
-@dataclass(frozen=True, eq=False)
 class _Columns:
     """The held variables of some samples: X (n, v) and the part Y of the biases."""
 
-    held: _Arcs
+    held: Arcs
     H: Floats
     X: Floats
     Y: Floats
@@ -116,7 +100,7 @@ class _Face:
     """The free variables at an optimum, with G (n, n) and E (n, Q) of KKT^-1."""
 
     solution: Solution
-    free: _Arcs
+    free: Arcs
     G: Floats
     E: Floats
     unweight: Floats
@@ -126,9 +110,8 @@ class _Face:
     def of(cls, solution: Solution, free: Any) -> _Face | None:
         """Factor H_MM once; biases that no free variable ties do not move."""
         dual = solution.dual
-        rows, heads = np.nonzero(free)
-        M = _Arcs.of(rows, heads, dual.y, dual.Q)
-        H = _hessian(solution, M, M)
+        M = Arcs.where(free, dual.y)
+        A, H = M.incidence(dual.Q), M.hessian(dual.gram, dual.Q)
         scale = float(H.diagonal().max(initial=1e-300))
         H[np.diag_indices_from(H)] += SPAN_RIDGE * scale
         inverse = np.empty_like(H)
@@ -137,8 +120,8 @@ class _Face:
             if info != 0:
                 return None
             inverse, _ = lapack.dpotrs(factor, np.eye(H.shape[0]), lower=1)
-        W = inverse @ M.arcs
-        weight = M.arcs.T @ W
+        W = inverse @ A
+        weight = A.T @ W
         unweight = np.asarray(np.linalg.pinv(weight, 1e-10, hermitian=True), float)
         E = W @ unweight
         return cls(solution, M, inverse - E @ W.T, E, unweight, RIGID / scale)
@@ -149,10 +132,10 @@ class _Face:
         held = (alpha <= 0.0) | (alpha >= dual.C)
         held[np.arange(samples.size), dual.y[samples]] = False
         at, heads = np.nonzero(held)
-        V = _Arcs.of(samples[at], heads, dual.y, dual.Q)
-        H = _hessian(self.solution, self.free, V)
-        X = self.G @ H + self.E @ V.arcs.T
-        return _Columns(V, H, X, self.E.T @ H - self.unweight @ V.arcs.T)
+        V = Arcs(samples[at], dual.y[samples[at]], heads)
+        H, A = self.free.hessian(dual.gram, dual.Q, V), V.incidence(dual.Q)
+        X = self.G @ H + self.E @ A.T
+        return _Columns(V, H, X, self.E.T @ H - self.unweight @ A.T)
 
     def margins(self, p: int, columns: _Columns) -> Floats:
         """Those of p by the block formula; -inf where G_PP is singular."""
@@ -166,8 +149,10 @@ class _Face:
         if force is None:
             return np.full(alpha.size, -np.inf)
         margins[self.free.heads[P]] = 1.0 + force
-        S = _hessian(self.solution, held, held)
-        S = S - columns.H[:, V].T @ columns.X[:, V] - held.arcs @ columns.Y[:, V]
+        Q = self.solution.dual.Q
+        S = held.hessian(self.solution.dual.gram, Q)
+        S -= columns.H[:, V].T @ columns.X[:, V]
+        S -= held.incidence(Q) @ columns.Y[:, V]
         y = self.solution.dual.y[p]
         h = self.solution.outputs[p]
         margins[held.heads] = h[y] - h[held.heads] + X.T @ force + S @ d
@@ -181,9 +166,3 @@ class _Face:
         if values[0] <= self.dead:
             return None
         return np.asarray(-vectors @ ((vectors.T @ push) / values))
-
-
-def _hessian(solution: Solution, one: _Arcs, other: _Arcs) -> Floats:
-    """K_ij <e_{y_i} - e_k, e_{y_j} - e_l> for all pairs of two lists."""
-    K = solution.dual.gram.matrix[np.ix_(one.rows, other.rows)]
-    return np.asarray(K * (one.arcs @ other.arcs.T))

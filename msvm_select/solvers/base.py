@@ -31,7 +31,7 @@ from msvm_select.left_out import (
     Tell,
     quiet,
 )
-from msvm_select.records import Dual, Floats, Gram
+from msvm_select.records import Dual, Floats
 from msvm_select.solution import Solution
 
 RESIDUE = 1e-10  # of the box: so near to a bound is at it, but for rounding
@@ -90,10 +90,7 @@ class Solver(ABC):
         """The machine of the others, trained from the solution less p's flow."""
         dual = solution.dual
         keep = np.arange(dual.m) != p
-        if dual.gram.factor is not None:
-            gram = Gram(factor=np.ascontiguousarray(dual.gram.factor[keep]))
-        else:
-            gram = Gram(whole=dual.gram.matrix[np.ix_(keep, keep)])
+        gram = dual.gram.part(keep)
         reduced = Dual(gram, dual.y[keep], dual.Q, dual.C)
         flow = np.ascontiguousarray(solution.alpha.T)
         alpha = without(flow, dual.y, dual.C, p).T[keep]

@@ -26,6 +26,7 @@ import numpy as np
 from scipy.linalg import solve_triangular
 
 from msvm_select import lapack
+from msvm_select.geometry.arcs import Arcs
 from msvm_select.records import DEPENDENT, Dual, Floats, Gram, Ints
 from msvm_select.solution import Solution
 from msvm_select.solvers.base import RESIDUE
@@ -88,11 +89,7 @@ def _tells_all_apart(gram: Gram) -> bool:
 
 def _independent(gram: Gram, rows: Ints) -> bool:
     """Whether the Phi(x_i) of these samples are."""
-    some = np.unique(rows)
-    if gram.factor is not None:
-        return False
-    part = Gram(whole=gram.matrix[np.ix_(some, some)])
-    return part.positive_definite
+    return gram.factor is None and gram.part(np.unique(rows)).positive_definite
 
 
 def _basis(dual: Dual, rows: Ints, heads: Ints) -> tuple[Ints, Floats]:
@@ -100,14 +97,9 @@ def _basis(dual: Dual, rows: Ints, heads: Ints) -> tuple[Ints, Floats]:
 
     No directions: none can.
     """
-    eye = np.eye(dual.Q)
-    arcs = eye[dual.y[rows]] - eye[heads]
+    A = Arcs(rows, dual.y[rows], heads).incidence(dual.Q)
     size = float(dual.gram.diagonal.max(initial=0.0))
-    if dual.gram.factor is not None:
-        Z = dual.gram.factor[rows]
-        H = (Z @ Z.T + size) * (arcs @ arcs.T)
-    else:
-        H = (dual.gram.matrix[np.ix_(rows, rows)] + size) * (arcs @ arcs.T)
+    H = (dual.gram.block(rows, rows) + size) * (A @ A.T)
     packed, order, rank, _ = lapack.dpstrf(H, tol=DEPENDENT * size, lower=1)
     n, order = rows.size, order - 1
     if rank == n:

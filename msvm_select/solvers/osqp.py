@@ -14,7 +14,7 @@ from msvm_select.records import Dual, Floats, Gram, Work
 from msvm_select.solution import Solution
 from msvm_select.solvers.base import Solver, scaled_start
 from msvm_select.solvers.least_norm import least_norm
-from msvm_select.solvers.polish import Arcs, polish, verdict
+from msvm_select.solvers.polish import every_arc, polish, verdict
 
 STAGES = (1e-5, 1e-7, 1e-9)
 RANK_TOLERANCE = 1e-10
@@ -45,12 +45,12 @@ class Osqp(Solver):
         """The optimum of ``dual``; ``start.carry`` has the OSQP object of its gram."""
         began = time.perf_counter()
         kept = _kept(dual, start)
-        arcs, iterations, said = Arcs.of(dual), 0, ""
+        arcs, iterations, said = every_arc(dual), 0, ""
         for stage in STAGES:
             answer = kept.advance(dual.C, stage)
             iterations += answer.info.iter
             said = answer.info.status if answer.info.status_val != 1 else ""
-            alpha = -kept.form.tau(kept.x)[arcs.row, arcs.k]
+            alpha = -kept.form.tau(kept.x)[arcs.rows, arcs.heads]
             found = polish(dual, alpha, kept.form.biases(kept.y), self.gap)
             seconds = time.perf_counter() - began
             work = Work(iterations, found.work.newton, seconds)

@@ -23,11 +23,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from msvm_select.records import Dual, Floats, Ints, Work
+from msvm_select.geometry.arcs import Arcs
+from msvm_select.records import Dual, Floats, Mask, Work
 from msvm_select.solution import Solution
 from msvm_select.solvers.base import RESIDUE
 
@@ -38,58 +38,15 @@ LEAST_DELTA = 1e-11
 LEAST_DAMPING = 1e-4
 BALANCED = 1e-9
 
-Mask = NDArray[np.bool_]
 
-
-@dataclass(frozen=True, eq=False)
-class Arcs:
-    """The variables (i, k), k != y_i, by row: alpha_ik flows from ``own`` to k."""
-
-    row: Ints
-    own: Ints
-    k: Ints
-
-    @classmethod
-    def of(cls, dual: Dual) -> Arcs:
-        """All m (Q - 1) of them."""
-        row, k = np.nonzero(np.arange(dual.Q) != dual.y[:, None])
-        return cls(row, dual.y[row], k)
-
-    def __getitem__(self, chosen: Mask) -> Arcs:
-        """The arcs where ``chosen``."""
-        return Arcs(self.row[chosen], self.own[chosen], self.k[chosen])
-
-    @property
-    def size(self) -> int:
-        """How many."""
-        return int(self.row.size)
-
-    def tau(self, alpha: Floats, dual: Dual) -> Floats:
-        """tau (m, Q) of alpha (arcs,)."""
-        tau = np.zeros((dual.m, dual.Q))
-        tau[self.row, self.k] = -alpha
-        tau[np.arange(dual.m), dual.y] = -tau.sum(axis=1)
-        return tau
-
-    def incidence(self, Q: int) -> Floats:
-        """A (arcs, Q): +1 at the own class, -1 at k."""
-        A = np.zeros((self.size, Q))
-        A[np.arange(self.size), self.own] = 1.0
-        A[np.arange(self.size), self.k] = -1.0
-        return A
-
-    def hessian(self, dual: Dual) -> Floats:
-        """H (arcs, arcs) = K_ij <e_{y_i} - e_k, e_{y_j} - e_l>."""
-        A = self.incidence(dual.Q)
-        if dual.gram.factor is not None:
-            Z = dual.gram.factor[self.row]
-            return np.asarray((Z @ Z.T) * (A @ A.T))
-        return np.asarray(dual.gram.matrix[np.ix_(self.row, self.row)] * (A @ A.T))
+def every_arc(dual: Dual) -> Arcs:
+    """All m (Q - 1) variables."""
+    return Arcs.where(np.arange(dual.Q) != dual.y[:, None], dual.y)
 
 
 def polish(dual: Dual, alpha: Floats, b: Floats, gap: float) -> Solution:
     """The best certified machine near alpha (arcs,), with the biases b (Q,)."""
-    search = Search(dual, Arcs.of(dual))
+    search = Search(dual, every_arc(dual))
     alpha = np.clip(alpha, 0.0, dual.C)
     best = search.certified(alpha)
     unit = _unit(alpha, dual.C)
@@ -124,7 +81,7 @@ class Search:
         for _ in range(ROUNDS):
             last = free
             g = self._gradient(alpha) - delta * (alpha - start)
-            r = g - (b[self.arcs.own] - b[self.arcs.k])
+            r = g - (b[self.arcs.tails] - b[self.arcs.heads])
             free, alpha = _snapped(alpha, r, self.dual.C)
             self.solves += 1
             self.effort += float(free.sum()) ** 3
@@ -147,10 +104,10 @@ class Search:
         used = _independent(some, self.dual.Q)
         n, q = some.size, int(used.sum())
         system = np.zeros((n + q, n + q))
-        system[:n, :n] = some.hessian(self.dual)
+        system[:n, :n] = some.hessian(self.dual.gram, self.dual.Q)
         system[np.arange(n), np.arange(n)] += delta
         system[:n, n:], system[n:, :n] = A[:, used], A[:, used].T
-        imbalance = self.arcs.tau(alpha, self.dual).sum(axis=0)
+        imbalance = self._tau(alpha).sum(axis=0)
         target = np.concatenate([g[free] - A @ b, -imbalance[used]])
         step = np.linalg.solve(system, target)
         alpha, b = alpha.copy(), b.copy()
@@ -158,11 +115,18 @@ class Search:
         b[used] += step[n:]
         return alpha, b
 
+    def _tau(self, alpha: Floats) -> Floats:
+        """tau (m, Q) of alpha (arcs,)."""
+        tau = np.zeros((self.dual.m, self.dual.Q))
+        tau[self.arcs.rows, self.arcs.heads] = -alpha
+        tau[np.arange(self.dual.m), self.dual.y] = -tau.sum(axis=1)
+        return tau
+
     def _gradient(self, alpha: Floats) -> Floats:
         """g = 1 - (F_{i,y_i} - F_ik) of each arc."""
         arcs = self.arcs
-        F = self.dual.gram.product(arcs.tau(alpha, self.dual))
-        return np.asarray(1.0 - F[arcs.row, arcs.own] + F[arcs.row, arcs.k])
+        F = self.dual.gram.product(self._tau(alpha))
+        return np.asarray(1.0 - F[arcs.rows, arcs.tails] + F[arcs.rows, arcs.heads])
 
     def _inside(self, alpha: Floats) -> bool:
         """Whether alpha keeps its box, but for rounding."""
@@ -171,7 +135,7 @@ class Search:
 
     def certified(self, alpha: Floats) -> Solution:
         """The machine of alpha."""
-        tau = self.arcs.tau(alpha, self.dual)
+        tau = self._tau(alpha)
         F = self.dual.gram.product(tau)
         return Solution(self.dual, tau, F, Work(newton=self.solves))
 
@@ -180,7 +144,7 @@ class Search:
 
         Unless the certificate suffers.
         """
-        alpha, C = best.alpha[self.arcs.row, self.arcs.k], self.dual.C
+        alpha, C = best.alpha[self.arcs.rows, self.arcs.heads], self.dual.C
         low, high = alpha < RESIDUE * _unit(alpha, C), alpha > C * (1.0 - RESIDUE)
         found = self.certified(np.where(low, 0.0, np.where(high, C, alpha)))
         return found if _shortfall(found) <= max(2 * _shortfall(best), 1e-10) else best
@@ -205,7 +169,7 @@ def _snapped(alpha: Floats, r: Floats, C: float) -> tuple[Mask, Floats]:
 
 def _independent(arcs: Arcs, Q: int) -> Mask:
     """The classes but one of each part that the arcs connect."""
-    graph = coo_array((np.ones(arcs.size), (arcs.own, arcs.k)), shape=(Q, Q))
+    graph = coo_array((np.ones(arcs.size), (arcs.tails, arcs.heads)), shape=(Q, Q))
     _, part = connected_components(graph, directed=False)
     used = np.ones(Q, dtype=np.bool_)
     used[np.unique(part, return_index=True)[1]] = False

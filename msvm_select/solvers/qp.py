@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 
 from msvm_select.errors import SettingsError, SolverError
+from msvm_select.geometry.arcs import Arcs
 from msvm_select.records import Dual, Floats, Work
 from msvm_select.solution import Solution
 from msvm_select.solvers.base import Solver, scaled_start
 from msvm_select.solvers.least_norm import least_norm
-from msvm_select.solvers.polish import Arcs, polish, verdict
+from msvm_select.solvers.polish import every_arc, polish, verdict
 
 PREFERENCE = ("clarabel", "proxqp", "quadprog", "piqp", "cvxopt", "osqp")
 OPTIONS: dict[str, dict[str, Any]] = {
@@ -44,7 +45,7 @@ class Qp(Solver):
     def solve(self, dual: Dual, start: Solution | None = None) -> Solution:
         """The optimum of ``dual``; the backend decides whether it uses the start."""
         began = time.perf_counter()
-        arcs = Arcs.of(dual)
+        arcs = every_arc(dual)
         if arcs.size > MOST_VARIABLES:
             raise SolverError(
                 f"m (Q - 1) = {arcs.size} variables are too many for the dense solver "
@@ -65,7 +66,7 @@ class Qp(Solver):
 
         A = arcs.incidence(dual.Q)[:, 1:].T
         unit = _unit(dual)
-        H = unit * arcs.hessian(dual)
+        H = unit * arcs.hessian(dual.gram, dual.Q)
         if self.backend == "quadprog":  # it factors H, which may be singular
             H[np.diag_indices(arcs.size)] += 1e-12 * float(np.diagonal(H).max())
         zero, top = np.zeros(arcs.size), np.full(arcs.size, dual.C / unit)
@@ -74,7 +75,7 @@ class Qp(Solver):
         )
         begin = None
         if start is not None:
-            begin = -scaled_start(dual, start)[arcs.row, arcs.k] / unit
+            begin = -scaled_start(dual, start)[arcs.rows, arcs.heads] / unit
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             try:

@@ -23,11 +23,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from msvm_select import lapack
-from msvm_select.records import Gram
+from msvm_select.geometry.arcs import Arcs
+from msvm_select.records import Floats, Gram, Mask
 from msvm_select.solvers.compiled import kernel
-
-Floats = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 
 DIRECT = 1200  # free variables up to which Cholesky is as fast
 MOST_DIRECT = 6000  # and up to which it is tried where conjugate gradients crawl
@@ -162,9 +160,7 @@ def _direct(
         raise np.linalg.LinAlgError
     right = np.zeros((n, Q), order="F")
     right[:, 0] = g[cols, rows]
-    arcs = np.zeros((n, Q))
-    arcs[np.arange(n), problem.y[rows]] = 1.0
-    arcs[np.arange(n), cols] -= 1.0
+    arcs = Arcs(rows, problem.y[rows], cols).incidence(Q)
     right[:, 1:] = arcs[:, 1:]
     solved, _ = lapack.dpotrs(factor, right, lower=0)
     S = arcs[:, 1:].T @ solved

@@ -59,14 +59,9 @@ class Bench:
         order = np.argsort(dual.y, kind="stable")
         y = np.ascontiguousarray(dual.y[order])
         offsets = np.searchsorted(y, np.arange(dual.Q + 1)).astype(np.int64)
-        gram = dual.gram
-        if gram.factor is not None:
-            ordered = Gram(factor=np.ascontiguousarray(gram.factor[order]))
-        elif (order[1:] > order[:-1]).all():
-            ordered = gram
-        else:
-            ordered = Gram(whole=gram.matrix[np.ix_(order, order)])
-        return cls(gram, dual.y, order, y, offsets, ordered)
+        sorted_already = bool((order[1:] > order[:-1]).all())
+        gram = dual.gram if sorted_already else dual.gram.part(order)
+        return cls(dual.gram, dual.y, order, y, offsets, gram)
 
     @property
     def arrays(self) -> tuple[Floats, Floats]:

@@ -22,7 +22,6 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
-from numpy.typing import NDArray
 
 from msvm_select.flow import ties_all, without
 from msvm_select.left_out import (
@@ -34,7 +33,7 @@ from msvm_select.left_out import (
     SINGLE,
     LeftOut,
 )
-from msvm_select.records import Floats
+from msvm_select.records import Floats, Ints
 from msvm_select.solution import Solution
 from msvm_select.solvers.exact.cycles import certify
 from msvm_select.solvers.exact.workbench import Room, Training
@@ -45,8 +44,6 @@ from msvm_select.solvers.leave_out.exchanges import (
     exchange_each,
 )
 from msvm_select.solvers.leave_out.tableau import Tableau, build
-
-Ints = NDArray[np.int64]
 
 CHUNK = 256  # samples between two words of progress
 TABLEAU_NUMBERS = 2e8  # of the tableau: beyond, every support vector is retrained

@@ -31,14 +31,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from msvm_select import lapack
-from msvm_select.records import Floats
+from msvm_select.geometry.arcs import Arcs
+from msvm_select.records import Floats, Ints, Mask
 from msvm_select.solvers.compiled import kernel
-
-Ints = NDArray[np.int64]
-Mask = NDArray[np.bool_]
 
 POOR = 1e-6  # an inverse worse than this is not used
 
@@ -110,8 +107,8 @@ def build(
     basic = np.zeros(a.size, bool)
     basic[chosen] = True
     others = np.flatnonzero(~basic)
-    arcs_M = _arcs(y, rows[chosen], cols[chosen], Q)
-    arcs_N = _arcs(y, rows[others], cols[others], Q)
+    arcs_M = Arcs(rows[chosen], y[rows[chosen]], cols[chosen]).incidence(Q)
+    arcs_N = Arcs(rows[others], y[rows[others]], cols[others]).incidence(Q)
     W = sharp @ arcs_M
     weight = arcs_M.T @ W
     present = np.flatnonzero(np.bincount(y, minlength=Q))[1:]  # one class is the gauge
@@ -181,14 +178,6 @@ def _stiffness(K: Floats, Z: Floats, shift: float, rows: Ints) -> Floats:
     return np.asarray(1.0 / np.sqrt(np.maximum(2.0 * (own[rows] + shift), 1e-300)))
 
 
-def _arcs(y: Ints, rows: Ints, cols: Ints, Q: int) -> Floats:
-    """The rows e_{y_i} - e_k."""
-    arcs = np.zeros((rows.size, Q))
-    arcs[np.arange(rows.size), y[rows]] = 1.0
-    arcs[np.arange(rows.size), cols] -= 1.0
-    return arcs
-
-
 def _independent_inverse(H: Floats) -> tuple[Ints, Floats]:
     """Indices of a well-conditioned principal block, and its inverse."""
     n = H.shape[0]
@@ -243,16 +232,8 @@ def hessian(K, Z, y, shift, rows, cols):
     """H on one list of variables, symmetric."""
     H = np.empty((rows.size, rows.size))
     for p in range(rows.size):
-        row = hessian_block(
-            K,
-            Z,
-            y,
-            shift,
-            rows[p : p + 1],
-            cols[p : p + 1],
-            rows[: p + 1],
-            cols[: p + 1],
-        )
+        i, k = rows[p : p + 1], cols[p : p + 1]
+        row = hessian_block(K, Z, y, shift, i, k, rows[: p + 1], cols[: p + 1])
         H[p, : p + 1] = row[0]
     _mirror(H)
     return H

@@ -26,7 +26,7 @@ import numpy as np
 from msvm_select.criteria.base import Cell, Criterion, Score
 from msvm_select.criteria.flow_constant import Constant, FlowConstant
 from msvm_select.geometry.ball import PROMISED, Ball, smallest_ball
-from msvm_select.geometry.margins import Proposition2, proposition_2, weight_distances
+from msvm_select.geometry.margins import weight_distances
 from msvm_select.left_out import LeftOut
 from msvm_select.solution import Solution
 
@@ -83,14 +83,9 @@ class RadiusMargin:
         return self.constant.K
 
     @property
-    def sum_alpha(self) -> float:
-        """sum_ik alpha_ik."""
-        return self.solution.sum_alpha
-
-    @property
     def bound(self) -> float:
         """K D^2 sum alpha."""
-        return self.K * self.diameter**2 * self.sum_alpha
+        return self.K * self.diameter**2 * self.solution.sum_alpha
 
     @property
     def bound_q(self) -> float:
@@ -111,11 +106,6 @@ class RadiusMargin:
         """#{ p : 2 D^4 M_p >= 1 } <= S2: sharper still, where b is unique."""
         reach = 2.0 * self.diameter**4 * self.flow.M
         return int((reach >= 1.0 - 1e-9).sum())
-
-    @property
-    def proposition_2(self) -> Proposition2:
-        """Four numbers that must agree."""
-        return proposition_2(self.solution)
 
     @property
     def two_classes(self) -> TwoClasses | None:

@@ -23,8 +23,6 @@ import numpy as np
 from msvm_select.criteria.base import Cell, Criterion, Score
 from msvm_select.geometry.ball import Ball, smallest_ball
 from msvm_select.geometry.margins import weight_distances
-from msvm_select.records import Gram
-from msvm_select.solution import Solution
 
 CEIL_SLACK = 1e-6  # relative: ceil must not count the errors of ball and training
 NO_SLACK = 1e-6  # a margin this near to 1 is 1
@@ -72,13 +70,8 @@ class Compression(Criterion):
 
 def compression(cell: Cell) -> CompressionTerms:
     """All terms of the bound for a trained cell."""
-    solution = cell.solution
-    return CompressionTerms(
-        n_sv=solution.n_sv,
-        m=solution.dual.m,
-        delta=cell.constants.delta,
-        applicable=solution.b_unique,
-    )
+    s, delta = cell.solution, cell.constants.delta
+    return CompressionTerms(s.n_sv, s.dual.m, delta, applicable=s.b_unique)
 
 
 def compression_bound(s: int, m: int, delta: float) -> float:
@@ -141,7 +134,7 @@ class VcDimension(Criterion):
         """The dimension; ``carry`` is the ball, with the Gram matrix that it is of."""
         gram = cell.solution.dual.gram
         if carry is None or carry[0] is not gram:
-            carry = gram, ball_of(gram)
+            carry = gram, smallest_ball(gram)
         return Score({self.column: vc(cell, carry[1]).vc_dimension}, carry)
 
 
@@ -152,28 +145,17 @@ def vc(cell: Cell, ball: Ball | None = None) -> VcTerms:
     smaller and the margin no larger than with the kernel itself.
     """
     solution = cell.solution
-    ball = ball or ball_of(solution.dual.gram)
-    constants = cell.constants
+    ball = ball or smallest_ball(solution.dual.gram)
+    constants, longest = cell.constants, float(weight_distances(solution).max())
     return VcTerms(
         radius=0.5 * ball.diameter,
-        margin=least_margin(solution),
+        margin=1.0 / longest if longest > 0.0 else math.inf,
         dimension=constants.dimension or cell.kernel.dimension(cell.data.X.shape[1]),
         train_error=solution.train_errors / solution.dual.m,
         m=solution.dual.m,
         delta=constants.delta,
         applicable=float(solution.slacks.max()) <= NO_SLACK,
     )
-
-
-def ball_of(gram: Gram) -> Ball:
-    """The smallest ball around all samples."""
-    return smallest_ball(gram)
-
-
-def least_margin(solution: Solution) -> float:
-    """min_{k < l} 1/||w_k - w_l||; inf where all w are alike."""
-    largest = float(weight_distances(solution).max())
-    return 1.0 / largest if largest > 0.0 else math.inf
 
 
 def vc_risk(e: float, v: float, m: int, delta: float) -> float:

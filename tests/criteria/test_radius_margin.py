@@ -28,6 +28,7 @@ from msvm_select.criteria.radius_margin_count import (
     nearest_flow,
 )
 from msvm_select.geometry.ball import smallest_ball
+from msvm_select.geometry.margins import proposition_2
 from msvm_select.kernels.inner_products import Linear, Polynomial
 from msvm_select.kernels.rbf import Rbf
 from msvm_select.names import SOLVERS
@@ -95,7 +96,7 @@ def test_three_rays():
     X = np.vstack([2.0 * u, 3.0 * u])
     terms, left = judged(X, [0, 1, 2, 0, 1, 2], Linear())
     assert terms.solution.tau.T @ X == pytest.approx(u / 3.0, abs=1e-8)
-    assert terms.sum_alpha == pytest.approx(1.0 / 3.0)
+    assert terms.solution.sum_alpha == pytest.approx(1.0 / 3.0)
     assert terms.diameter == pytest.approx(4.0)
     assert terms.diameter_all == pytest.approx(6.0)
     assert terms.K == pytest.approx(12.0**0.5)
@@ -155,13 +156,13 @@ def test_reference_figures(row):
     name, kernel, n_sv, *figures, A, count, errors = row
     terms, left = judged(*table(name), kernel)
     t = terms
-    found = (t.K, t.diameter, t.diameter_all, t.sum_alpha, t.bound, t.S2)
+    found = (t.K, t.diameter, t.diameter_all, t.solution.sum_alpha, t.bound, t.S2)
     assert [f"{value:.4g}" for value in found] == [f"{value:.4g}" for value in figures]
     assert (t.solution.n_sv, t.A) == (n_sv, A)
     assert count_removable(t).count == count
     assert left.errors == errors
     assert t.applicable
-    assert t.proposition_2.disagreement <= 1e-8
+    assert proposition_2(t.solution).disagreement <= 1e-8
 
 
 def test_reference_figures_where_alpha_is_not_unique():
@@ -169,7 +170,7 @@ def test_reference_figures_where_alpha_is_not_unique():
     terms, left = judged(*table("iris"), Rbf(1.0))
     assert f"{terms.diameter:.4g}" == "1.922"
     assert f"{terms.diameter_all:.4g}" == "1.93"
-    assert f"{terms.sum_alpha:.4g}" == "95.82"
+    assert f"{terms.solution.sum_alpha:.4g}" == "95.82"
     assert f"{terms.S2:.4g}" == "700.5"
     assert left.errors == 10
     assert 10 <= count_removable(terms).count <= 15
@@ -335,7 +336,7 @@ def test_chain_of_bounds(seed):
         assert left.errors <= terms.A
     counted = count_removable(terms)
     assert set(np.flatnonzero(left.wrong)) <= set(counted.samples.tolist())
-    assert terms.proposition_2.disagreement <= 1e-8
+    assert proposition_2(terms.solution).disagreement <= 1e-8
     assert terms.bound_q >= terms.bound / terms.K * y.max() * (1.0 - 1e-9)
     if y.max() == 1:
         assert terms.K == pytest.approx(2.0)

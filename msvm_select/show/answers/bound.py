@@ -14,6 +14,7 @@ from typing import Any
 
 from msvm_select.criteria.flow_constant import IGNORED
 from msvm_select.criteria.guaranteed_risk import GuaranteedRiskTerms
+from msvm_select.geometry.margins import proposition_2
 from msvm_select.left_out import AMBIGUOUS
 from msvm_select.model.examined import BoundsReport
 from msvm_select.records import Plain
@@ -205,7 +206,7 @@ def _radius_margin(report: BoundsReport) -> Rows:
 def _proposition_2(report: BoundsReport) -> Rows:
     if report.radius_margin is None:
         return []
-    four, source = report.radius_margin.proposition_2, "RM Proposition 2, (34)"
+    four, source = proposition_2(report.solution), "RM Proposition 2, (34)"
     return [
         ("sum alpha (1 - xi)", four.sum_alpha,
          "sum_ik alpha_ik - C sum_ik xi_ik; in the separable case sum alpha", source),

@@ -6,17 +6,22 @@ import csv
 import io
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from string import ascii_lowercase
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
 from click.testing import CliRunner, Result
 
 from msvm_select.cli import cli
+from msvm_select.columns import Row
 from msvm_select.kernels.base import Kernel
-from msvm_select.records import Dual, Floats, Ints, Scaling
-from msvm_select.results.ranking import Results
+from msvm_select.names import SOLVERS
+from msvm_select.records import Dataset, Dual, Floats, Ints, Scaling
+from msvm_select.results.ranking import Results, rank
 from msvm_select.show.answers.sweep import sheet
+from msvm_select.solution import Solution
+from msvm_select.solvers.qp import Qp
 from tests.write_docs import furnish
 
 DATA = Path(__file__).parent.parent / "data"
@@ -49,6 +54,13 @@ class Problem:
     def dual(self, kernel: Kernel, C: float) -> Dual:
         """The training problem with this kernel."""
         return Dual(kernel.gram(self.X), self.y, self.Q, C)
+
+    def dataset(self, name: str = "data") -> Dataset:
+        """As it would have been read: classes a, b, ..., features x0, x1, ..."""
+        features = tuple(f"x{j}" for j in range(self.X.shape[1]))
+        return Dataset(
+            self.X, self.y, tuple(ascii_lowercase[: self.Q]), features, name=name
+        )
 
 
 def table(name: str) -> tuple[Floats, Ints]:
@@ -145,3 +157,40 @@ def three() -> Problem:
 def two() -> Problem:
     """Two overlapping classes."""
     return PROBLEMS["two"]
+
+
+@pytest.fixture
+def data() -> Dataset:
+    """The samples of three overlapping classes."""
+    return PROBLEMS["three"].dataset("three")
+
+
+class Recording(Qp):
+    """The solver qp, which notes what it was asked."""
+
+    name: ClassVar[str] = "recording"
+    asked: ClassVar[list[tuple[Dual, Solution | None]]] = []
+
+    def solve(self, dual: Dual, start: Solution | None = None) -> Solution:
+        """As qp does."""
+        self.asked.append((dual, start))
+        return super().solve(dual, start)
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Dual, Solution | None]]:
+    """What the solver called ``recording`` was asked."""
+    Recording.asked.clear()
+    monkeypatch.setitem(SOLVERS, "recording", Recording)
+    return Recording.asked
+
+
+def row(C: float = 1.0, **columns: Any) -> Row:
+    """A trained rbf cell of 100 samples, but for what is given."""
+    point = {"kernel": "rbf", "C": C, "gamma": 0.5, "n_samples": 100, "n_classes": 3}
+    return Row.of({**point, **columns})
+
+
+def ranked(*rows: Row, by: str = "loo", **settings: Any) -> Results:
+    """Results of these rows."""
+    return Results(rank(rows, by), by, settings=settings)

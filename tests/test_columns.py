@@ -15,7 +15,6 @@ from msvm_select.columns import (
     RANKED_BY,
     SCORES,
     TABLE,
-    Row,
     column_of,
     counts,
     find_column,
@@ -31,6 +30,7 @@ from msvm_select.results.ranking import Results, rank
 from msvm_select.show.answers.compare import Comparison
 from msvm_select.show.charts.curves import curves_of
 from msvm_select.show.charts.heat import heat_map_of
+from tests.conftest import row
 
 VERSION_1 = (
     "rank kernel gamma degree coef0 C solver status status_reason n_samples n_classes "
@@ -40,12 +40,6 @@ VERSION_1 = (
     "radius_margin_count guaranteed_risk guaranteed_risk_gamma guaranteed_risk_vacuous "
     "sv_rate compression_bound vc_dimension cv_error holdout_error iterations seconds"
 )
-
-
-def row(C: float = 1.0, **columns: Any) -> Row:
-    """A trained rbf cell."""
-    point = {"kernel": "rbf", "C": C, "gamma": 0.5, "n_samples": 100, "n_classes": 3}
-    return Row.of({**point, **columns})
 
 
 def test_the_schema_of_version_1_stands() -> None:

@@ -18,11 +18,10 @@ from msvm_select.errors import DataError, SettingsError
 from msvm_select.names import RULES
 from msvm_select.results.choosing import chosen, edge_notes, standard_error
 from msvm_select.results.notes import baseline_warning
-from msvm_select.results.ranking import Results, rank
 from msvm_select.results.reread import read_results
 from msvm_select.settings import settings_from
 from msvm_select.show.answers.sweep import sheet, summary
-from tests.conftest import IRIS, render, run
+from tests.conftest import IRIS, ranked, render, run
 
 
 def row(C: float, gamma: float | None, loo_rate: float, **columns: Any) -> Row:
@@ -39,11 +38,6 @@ ROWS = (
     row(0.25, 0.125, 0.131, train_errors=11),
     row(0.1, 0.01, 0.0, status="not_converged"),
 )
-
-
-def ranked(*rows: Row, by: str = "loo", **settings: Any) -> Results:
-    """Results of these rows."""
-    return Results(rank(rows, by), by, settings=settings)
 
 
 @pytest.mark.parametrize(

@@ -15,15 +15,9 @@ from msvm_select.results.choosing import chosen
 from msvm_select.results.notes import broken
 from msvm_select.results.ranking import Results, rank
 from msvm_select.settings.settings import check_applicable
-from tests.conftest import IRIS, render, run
+from tests.conftest import IRIS, render, row, run
 
 SMALL = ("sweep", IRIS, "--C", "1,10", "--gamma", "0.1", "--criteria")
-
-
-def row(C: float = 1.0, **columns: Any) -> Row:
-    """A trained rbf cell."""
-    point = {"kernel": "rbf", "C": C, "gamma": 0.5, "n_samples": 100, "n_classes": 3}
-    return Row(**{**point, **columns})
 
 
 def ranked(*rows: Row, by: str = "loo", rule: str = "best") -> Results:

@@ -7,38 +7,18 @@ import io
 import json
 import math
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from msvm_select.columns import COLUMNS, Row
+from msvm_select.columns import COLUMNS
 from msvm_select.records import Plain
 from msvm_select.results.choosing import chosen
-from msvm_select.results.ranking import Results, rank
 from msvm_select.show.answers.sweep import sheet
 from msvm_select.show.sheet import Look, Sheet, aligned, json_document, shown
 from tests.conftest import DATA, render, run
+from tests.results.test_report import ROWS, ranked, row
 
-CERTIFIED = {"n_samples": 150, "n_classes": 3, "n_sv": 30, "gap": 1.5e-12}
 GRID = ("--C", "0.1,1", "--gamma", "0.1,1", "--criteria", "sv-rate")
-
-
-def row(**columns: Any) -> Row:
-    """A trained rbf cell, but for what is given."""
-    return Row(**{"kernel": "rbf", "gamma": 1.0, "C": 1.0, **CERTIFIED, **columns})
-
-
-def ranked(*rows: Row, by: str = "sv-rate") -> Results:
-    """Results of these rows."""
-    return Results(rank(rows, by), by, settings={"C": (1.0,)})
-
-
-ROWS = (
-    row(sv_rate=0.2, C=0.1 + 0.2, separable=True, train_errors=3),
-    row(sv_rate=1 / 3, gamma=2.0**-7, b_unique=False, seconds=0.125),
-    row(kernel="linear", gamma=None, sv_rate=None, status="failed", gap=None,
-        status_reason='no "optimum", at | all'),
-)  # fmt: skip
 
 
 def test_formats_have_the_same_columns() -> None:

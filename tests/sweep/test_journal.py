@@ -29,18 +29,9 @@ from msvm_select.sweep import journal as journal_module
 from msvm_select.sweep.journal import Journal
 from msvm_select.sweep.loop import gather, iterate, run_sweep
 from msvm_select.train.events import CellDone, GramTested, Resumed
-from tests.conftest import IRIS, PROBLEMS, run
+from tests.conftest import IRIS, run
 
 GRID = ("--C", "2^-3:2^9:25", "--gamma", "0.1,1", "--criteria", "loo,radius-margin")
-
-
-@pytest.fixture
-def data() -> Dataset:
-    """Three classes; at the largest C they are separated."""
-    problem = PROBLEMS["three"]
-    classes = tuple("abcdefgh"[: problem.Q])
-    features = tuple(f"x{j}" for j in range(problem.X.shape[1]))
-    return Dataset(problem.X, problem.y, classes, features, name="three")
 
 
 @pytest.fixture

@@ -18,7 +18,7 @@ from msvm_select.solution import Solution
 from msvm_select.solvers.exact.solver import Exact
 from msvm_select.sweep.cells import MOST, Kept
 from msvm_select.sweep.loop import gather, iterate
-from tests.conftest import DATA, PROBLEMS, run
+from tests.conftest import DATA, run
 
 GRID = {"C": "0.25,1,4,16", "gamma": "0.125,0.5"}
 
@@ -46,14 +46,6 @@ def _counted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(SOLVERS, "counting", Counting)
     Counting.solved.clear()
     Counting.left.clear()
-
-
-@pytest.fixture
-def data() -> Dataset:
-    """Three overlapping classes."""
-    three = PROBLEMS["three"]
-    features = tuple(f"x{j}" for j in range(three.X.shape[1]))
-    return Dataset(three.X, three.y, ("a", "b", "c"), features, name="three")
 
 
 @pytest.mark.parametrize("rule", ["best", "1se", "simplest"])

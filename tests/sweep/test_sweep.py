@@ -32,34 +32,9 @@ from msvm_select.train.events import (
     Scored,
     Started,
 )
-from tests.conftest import PROBLEMS, Problem
+from tests.conftest import PROBLEMS, Recording
 
 PLAIN = {"solver": "qp", "criteria": "sv-rate"}
-
-
-def dataset(problem: Problem, name: str = "three") -> Dataset:
-    """A Problem as it would have been read."""
-    classes = tuple(f"class {k}" for k in range(problem.Q))
-    features = tuple(f"x{j}" for j in range(problem.X.shape[1]))
-    return Dataset(problem.X, problem.y, classes, features, name=name)
-
-
-@pytest.fixture
-def data(three: Problem) -> Dataset:
-    """Three overlapping classes."""
-    return dataset(three)
-
-
-class Recording(Qp):
-    """The solver qp, which notes what it was asked."""
-
-    name: ClassVar[str] = "recording"
-    asked: ClassVar[list[tuple[Dual, Solution | None]]] = []
-
-    def solve(self, dual: Dual, start: Solution | None = None) -> Solution:
-        """As qp does."""
-        self.asked.append((dual, start))
-        return super().solve(dual, start)
 
 
 class Failing(Qp):
@@ -73,14 +48,6 @@ class Failing(Qp):
         if dual.C == 2.0:
             return replace(solution, converged=False, reason="stopped short")
         return solution
-
-
-@pytest.fixture
-def asked(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Dual, Solution | None]]:
-    """What the solver called ``recording`` was asked."""
-    Recording.asked.clear()
-    monkeypatch.setitem(SOLVERS, "recording", Recording)
-    return Recording.asked
 
 
 def sweep(data: Dataset, **values: Any) -> tuple[Row, ...]:
@@ -330,7 +297,7 @@ def test_permuting_the_samples_changes_nothing(data: Dataset) -> None:
 
 def test_data_without_classes_are_refused() -> None:
     """There is nothing to tell apart in them."""
-    empty = replace(dataset(PROBLEMS["two"]), y=np.empty(0, dtype=np.int64))
+    empty = replace(PROBLEMS["two"].dataset(), y=np.empty(0, dtype=np.int64))
     with pytest.raises(DataError, match="two classes"):
         run_sweep(empty)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import Any
 
 import pytest
 
@@ -17,12 +17,11 @@ from msvm_select.records import Dataset, Dual
 from msvm_select.settings import Settings, settings_from
 from msvm_select.show.charts.samples import paths_of
 from msvm_select.solution import Solution
-from msvm_select.solvers.qp import Qp
 from msvm_select.sweep.loop import iterate
 from msvm_select.train.along_C import Failed, Trained, along_C, train_cell
 from msvm_select.train.events import CellDone, CellStarted, Event, GramTested, Started
 from msvm_select.train.prepare import prepared
-from tests.conftest import PROBLEMS
+from tests.conftest import Recording
 
 Train = Callable[[Dataset, Settings, Any], object]
 
@@ -38,34 +37,6 @@ def drawn(data: Dataset, settings: Settings, progress: Any) -> object:
 
 
 ALL: dict[str, Train] = {"sweep": swept, "fit": fit_settings, "paths": drawn}
-
-
-class Recording(Qp):
-    """The solver qp, which notes what it was asked."""
-
-    name: ClassVar[str] = "recording"
-    asked: ClassVar[list[tuple[Dual, Solution | None]]] = []
-
-    def solve(self, dual: Dual, start: Solution | None = None) -> Solution:
-        """As qp does."""
-        self.asked.append((dual, start))
-        return super().solve(dual, start)
-
-
-@pytest.fixture
-def asked(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Dual, Solution | None]]:
-    """What the solver called ``recording`` was asked."""
-    Recording.asked.clear()
-    monkeypatch.setitem(SOLVERS, "recording", Recording)
-    return Recording.asked
-
-
-@pytest.fixture
-def data() -> Dataset:
-    """Three overlapping classes."""
-    three = PROBLEMS["three"]
-    features = tuple(f"x{j}" for j in range(three.X.shape[1]))
-    return Dataset(three.X, three.y, ("a", "b", "c"), features, name="three")
 
 
 def settings(**values: Any) -> Settings:

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner, Result
 
+from msvm_select import load_csv
 from msvm_select.cli import cli
 from msvm_select.columns import Row
 from msvm_select.kernels.base import Kernel
@@ -31,6 +32,12 @@ IRIS = DATA / "iris.csv"
 def run(*words: object, **how: Any) -> Result:
     """A command line as typed, in this process; ``how`` are CliRunner's options."""
     return CliRunner().invoke(cli, [str(word) for word in words], **how)
+
+
+def read(text: str | bytes, **options: Any) -> Dataset:
+    """What load_csv makes of the text."""
+    data = text.encode() if isinstance(text, str) else text
+    return load_csv(io.BytesIO(data), **options)
 
 
 def rows_of(csv_text: str) -> list[dict[str, str]]:

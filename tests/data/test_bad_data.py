@@ -10,17 +10,10 @@ import pytest
 from msvm_select.data.doubts import UnusableDataError
 from msvm_select.data.read import load_csv
 from msvm_select.errors import DataError, SettingsError
-from msvm_select.records import Dataset
-from tests.conftest import run
+from tests.conftest import read, run
 
 PLAIN = "a,b,class\n1,2,x\n3,4,y\n5,6,x\n"
 HOLES = "a,c,class\n1,red,x\n?,blue,y\n3,,y\n5,red,\n7,blue,y\n"
-
-
-def read(text: str | bytes, **options: object) -> Dataset:
-    """What load_csv makes of the text."""
-    data = text.encode() if isinstance(text, str) else text
-    return load_csv(io.BytesIO(data), **options)  # type: ignore[arg-type]
 
 
 def refusal(text: str | bytes, **options: object) -> str:

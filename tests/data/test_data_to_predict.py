@@ -9,19 +9,13 @@ import numpy as np
 import pytest
 
 from msvm_select.data.options import ReadOptions
-from msvm_select.data.read import load_csv, read_dataset, read_features
+from msvm_select.data.read import read_dataset, read_features
 from msvm_select.errors import DataError
 from msvm_select.model.file import restored, stored
 from msvm_select.records import Dataset
-from tests.conftest import DATA
+from tests.conftest import DATA, read
 
 MIXED = "id,a,c,class\nr1,1,red,x\nr2,2,blue,y\nr3,4,red,y\n"
-
-
-def read(text: str | bytes, **options: object) -> Dataset:
-    """What load_csv makes of the text."""
-    data = text.encode() if isinstance(text, str) else text
-    return load_csv(io.BytesIO(data), **options)  # type: ignore[arg-type]
 
 
 def model(**options: object) -> Dataset:

@@ -14,16 +14,10 @@ from hypothesis import strategies as st
 from msvm_select.data.read import load_csv
 from msvm_select.data.samples import natural_order
 from msvm_select.errors import DataError
-from msvm_select.records import Dataset, Scaling
-from tests.conftest import DATA
+from msvm_select.records import Scaling
+from tests.conftest import DATA, read
 
 PLAIN = "a,b,class\n1,2,x\n3,4,y\n5,6,x\n"
-
-
-def read(text: str | bytes, **options: object) -> Dataset:
-    """What load_csv makes of the text."""
-    data = text.encode() if isinstance(text, str) else text
-    return load_csv(io.BytesIO(data), **options)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(

@@ -10,15 +10,9 @@ import pytest
 from msvm_select.data.options import ReadOptions
 from msvm_select.data.read import load_csv, read_features
 from msvm_select.errors import DataError, SettingsError
-from msvm_select.records import Dataset
+from tests.conftest import read
 
 COMMAS = "a;b;class\n1,5;10;x\n2,25;20;y\n3;30,125;x\n"
-
-
-def read(text: str | bytes, **options: object) -> Dataset:
-    """What load_csv makes of the text."""
-    data = text.encode() if isinstance(text, str) else text
-    return load_csv(io.BytesIO(data), **options)
 
 
 def test_decimal_commas_beside_semicolons_are_recognised() -> None:

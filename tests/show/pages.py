@@ -51,6 +51,7 @@ def report(classes: tuple[str, ...] = ("left", "right", "top")) -> Report:
     )
 
 
+@cache
 def large(cells: int = 1000) -> Report:
     """As many cells, with a value in nearly every column."""
     draw = np.random.default_rng(0)

@@ -74,8 +74,8 @@ class Comparison:
         column = self.results.column_of(criterion)
         scored = [row for row in self.judged if row.value(column) is not None]
         seconds = self.seconds.get(criterion, 0.0)
-        row: dict[str, Plain] = dict.fromkeys(CHOICE)
-        row |= {
+        row: dict[str, Plain] = {
+            **dict.fromkeys(CHOICE),
             "criterion": criterion,
             "kind": CRITERIA[criterion.partition(":")[0]].kind,
             "cells": len(scored),
@@ -83,25 +83,16 @@ class Comparison:
             "seconds": seconds,
             "share": seconds / self.total if self.total > 0.0 else None,
         }
-        if scored:
-            row |= self._choice(criterion, column, scored)
-        return row
-
-    def _choice(
-        self, criterion: str, column: str, scored: list[Row]
-    ) -> dict[str, Plain]:
-        """The cell that it picks, and how its values go with the truth."""
-        pick = self.results.ranked(criterion).rows[0]
-        rate, least = pick.loo_rate, self.least
-        return {
+        if not scored:
+            return row
+        pick, least = self.results.ranked(criterion).rows[0], self.least
+        rate, values = pick.loo_rate, [one.value(column) for one in scored]
+        return row | {
             **{name: pick.value(name) for name in CELL},
             "score": finite(pick.value(column)),
             "loo_rate": rate,
             "regret": None if rate is None or least is None else rate - least,
-            "kendall": kendall(
-                [row.value(column) for row in scored],
-                [row.loo_rate or 0.0 for row in scored],
-            ),
+            "kendall": kendall(values, [one.loo_rate or 0.0 for one in scored]),
         }
 
 
@@ -208,8 +199,12 @@ class Against:
     @property
     def kendall(self) -> float | None:
         """Kendall's rank correlation of the two, over the cells with both values."""
-        ok = [p for p in self.both if {p.row.status, _status(p.before)} == {"ok"}]
-        known = [p.values for p in ok if None not in p.values]
+        known = [
+            pair.values
+            for pair in self.both
+            if {row.status for row in (pair.before, pair.after) if row} == {"ok"}
+            and None not in pair.values
+        ]
         old, new = [v[0] or 0.0 for v in known], [v[1] or 0.0 for v in known]
         return kendall(old, new) if known else None
 
@@ -240,10 +235,6 @@ class Against:
             f"{self.column} {value_of(after, self.column):.6g} of the best cell "
             f"({after.cell}) is {change:.6g} above the {old:.6g} of before{more}"
         )
-
-
-def _status(row: Row | None) -> str:
-    return "" if row is None else row.status
 
 
 def by_cell(results: Results) -> dict[Key, Row]:

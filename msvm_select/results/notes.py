@@ -10,7 +10,7 @@ A gate that is broken is one sentence, which names the figure that failed.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 
 from msvm_select.columns import Row, column_of, holds, state_of
 from msvm_select.criteria.guaranteed_risk import FIXED_BEFOREHAND, INDEX
@@ -59,13 +59,15 @@ def risk_notes(results: Results) -> list[str]:
     rows = [row for row in results.rows if row.guaranteed_risk is not None]
     if not rows:
         return []
-    notes = [_provenance(results, rows)]
+    notes, best = [_provenance(results, rows)], results.best
     if all(row.guaranteed_risk_vacuous for row in rows):
         notes.append(VACUOUS)
-    ranked = results.column == COLUMN
-    best = results.best
-    if ranked and best and _theorem(results, best) == 2 and _rises(rows, best):
-        notes.append(SELECTS_NOTHING)
+    if best and results.column == COLUMN and _theorem(results, best) == 2:
+        along = [row for row in rows if row.setting == best.setting]
+        along.sort(key=lambda row: row.C)
+        values = [row.guaranteed_risk or 0.0 for row in along]
+        if len(values) > 1 and values == sorted(values):
+            notes.append(SELECTS_NOTHING)
     return notes
 
 
@@ -93,17 +95,6 @@ def _theorem(results: Results, row: Row) -> int:
     return 2 if kernel.dimension(1) is None else 3
 
 
-def _rises(rows: Iterable[Row], best: Row) -> bool:
-    """Whether the value grows along every C of the best kernel setting."""
-    values = [
-        row.guaranteed_risk
-        for row in sorted(rows, key=lambda row: row.C)
-        if row.setting == best.setting and row.guaranteed_risk is not None
-    ]
-    pairs = zip(values, values[1:], strict=False)
-    return len(values) > 1 and all(lower <= upper for lower, upper in pairs)
-
-
 def broken(
     results: Results,
     fail_above: float | None = None,
@@ -115,13 +106,11 @@ def broken(
     It is the figures of the chosen cell that count.
     """
     row = results.chosen
-    found: list[str | None] = []
-    if fail_above is not None:
-        found.append(_above(results, row, fail_above))
-    if require_applicable:
-        found.append(_inapplicable(results, row))
-    if require_converged:
-        found.append(_open(results))
+    found = (
+        None if fail_above is None else _above(results, row, fail_above),
+        _inapplicable(results, row) if require_applicable else None,
+        _open(results) if require_converged else None,
+    )
     return [sentence for sentence in found if sentence]
 
 
@@ -153,24 +142,17 @@ def _inapplicable(results: Results, row: Row | None) -> str | None:
 
 
 def _which(results: Results, row: Row) -> str:
-    rule = "best" if results.choice is None else results.choice.rule
-    word = "best" if rule == "best" else "chosen"
-    return f"the {word} cell ({row.cell})"
+    by_value = results.choice is None or results.choice.rule == "best"
+    return f"the {'best' if by_value else 'chosen'} cell ({row.cell})"
 
 
 def _open(results: Results) -> str | None:
     """Cells that failed or did not converge."""
-    troubled = [row for row in results.rows if row.status != "ok"]
-    if not troubled:
+    told = [f"{r.cell} ({r.status})" for r in results.rows if r.status != "ok"]
+    if not told:
         return None
+    more = [f"{len(told) - NAMED} more"] if len(told) > NAMED else []
     return (
-        f"{len(troubled)} of {len(results.rows)} cells did not converge or failed: "
-        f"{', '.join(_names(troubled))}"
+        f"{len(told)} of {len(results.rows)} cells did not converge or failed: "
+        f"{', '.join([*told[:NAMED], *more])}"
     )
-
-
-def _names(rows: list[Row]) -> Iterator[str]:
-    for row in rows[:NAMED]:
-        yield f"{row.cell} ({row.status})"
-    if len(rows) > NAMED:
-        yield f"{len(rows) - NAMED} more"

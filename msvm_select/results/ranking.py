@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -220,12 +221,10 @@ def simplicity(row: Row) -> tuple[Any, ...]:
 
 def _roughness(row: Row) -> tuple[float, ...]:
     """The kernel's own order, smooth first; one that is not known here comes last."""
-    if row.kernel not in KERNELS:
-        return (math.inf,)
-    try:
-        return KERNELS[row.kernel](**row.parameters).roughness
-    except (TypeError, SettingsError):
-        return (math.inf,)
+    with suppress(TypeError, SettingsError):
+        if row.kernel in KERNELS:
+            return KERNELS[row.kernel](**row.parameters).roughness
+    return (math.inf,)
 
 
 def kendall(first: Sequence[float], second: Sequence[float]) -> float | None:

@@ -11,13 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from msvm_select.columns import (
-    SCHEMA_VERSION,
-    TABLE,
-    Column,
-    Row,
-    find_column,
-)
+from msvm_select.columns import SCHEMA_VERSION, TABLE, Column, Row, find_column
 from msvm_select.errors import DataError
 from msvm_select.files import format_of
 from msvm_select.phrases import did_you_mean
@@ -49,7 +43,7 @@ def read_results(path: str | Path, text: str | None = None) -> Results:
         )
     if text.startswith(JOURNAL):
         return _journal(name, text)
-    return Results(tuple(_rows(name, _LINES[format](name, text))), rank_by="")
+    return Results(_rows(name, _LINES[format](name, text)), rank_by="")
 
 
 def _recognised(text: str) -> str:
@@ -88,7 +82,7 @@ def _document(name: str, text: str) -> Results:
         dict(found.get(key) or {}) for key in ("data", "settings", "versions")
     )
     places = ((f"{name}, row {i}", row) for i, row in enumerate(rows, 1))
-    read = tuple(_rows(name, places))
+    read = _rows(name, places)
     choice = _choice(name, found["chosen"], read) if "chosen" in found else None
     gram = tuple(test for test in found.get("gram", ()) if isinstance(test, dict))
     return Results(read, "", data, settings, versions, choice, gram)
@@ -195,13 +189,11 @@ def _typed(place: str, column: str, text: str) -> Any:
         raise DataError(f"{place}, column {column!r}: {text!r} is no value.") from None
 
 
-def _rows(name: str, found: Iterable[tuple[str, Any]]) -> Iterator[Row]:
-    none = True
-    for place, values in found:
-        none = False
-        yield row_from(place, values)
-    if none:
+def _rows(name: str, found: Iterable[tuple[str, Any]]) -> tuple[Row, ...]:
+    rows = [row_from(place, values) for place, values in found]
+    if not rows:
         raise DataError(f"{name} is no result file: it has no rows.")
+    return tuple(rows)
 
 
 def row_from(place: str, values: Any) -> Row:
@@ -229,12 +221,8 @@ def _fits(value: Any, column: Column) -> bool:
     if value is None:
         return column.optional
     if column.kind is float:
-        return type(value) in (int, float) and _is_finite(value)
+        try:
+            return type(value) in (int, float) and math.isfinite(value)
+        except OverflowError:  # a whole number beyond all floats
+            return False
     return type(value) is column.kind
-
-
-def _is_finite(value: float) -> bool:
-    try:
-        return math.isfinite(float(value))
-    except OverflowError:  # a whole number beyond all floats
-        return False

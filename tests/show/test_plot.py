@@ -178,7 +178,8 @@ def test_text_picture_and_page_shade_alike(worst: int, is_log: bool) -> None:
     errors = (5, 9, 17, worst, worst // 2)
     found = results(*(row(2.0**i, None, n) for i, n in enumerate(errors)))
     chart, painting = heat_map_of(found), Painting(found, "loo_rate")
-    assert chart.is_log == is_log
+    assert chart.scale is not None
+    assert chart.scale.is_log == is_log
     assert ("by its logarithm" in heat_text(chart)) == is_log
     assert ("logarithmic" in painting.legend()) == is_log
     bar = heat_map(chart).axes[-1]

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from msvm_select.columns import (
     SCORES,
@@ -24,7 +25,7 @@ from msvm_select.errors import SettingsError
 from msvm_select.phrases import listed
 from msvm_select.results.ranking import Results
 from msvm_select.show.charts.heat import default_criterion, picked
-from msvm_select.show.charts.scale import Scale
+from msvm_select.show.charts.scale import Grid, Scale
 
 ALIKE = 1e-6  # two values of a parameter, one of them typed with few digits
 SHUFFLED = ("cv", "holdout")  # criteria whose values depend on how one shuffles
@@ -89,6 +90,15 @@ class Curves:
     band: tuple[tuple[float, float], ...]
     chosen: float | None
 
+    @cached_property
+    def grid(self) -> Grid:
+        """Where the values of C stand."""
+        return Grid(self.Cs)
+
+    def places(self, Cs: Iterable[float]) -> list[float]:
+        """Of some of them."""
+        return [self.grid.places[self.Cs.index(C)] for C in Cs]
+
     @property
     def panels(self) -> list[Panel]:
         """Those with any curve."""
@@ -111,6 +121,11 @@ class Bundle:
     Cs: tuple[float, ...]
     curves: tuple[Curve, ...]
     chosen: tuple[float, float] | None
+
+    @property
+    def across(self) -> Scale:
+        """The axis of C."""
+        return Grid(self.Cs).scale
 
     @property
     def up(self) -> Scale:

@@ -25,7 +25,7 @@ from msvm_select.errors import DataError, SettingsError
 from msvm_select.names import KERNELS
 from msvm_select.results.choosing import as_chosen
 from msvm_select.results.ranking import Results
-from msvm_select.show.charts.scale import SHADES, Scale, shade
+from msvm_select.show.charts.scale import SHADES, Grid, Scale, shade
 
 PREFERRED = ("loo", "cv", "holdout", "span", "radius-margin", "train-errors")
 MOST_PANELS = 4  # of one kernel
@@ -62,6 +62,16 @@ class HeatPanel:
     Cs: tuple[float, ...]
     cells: Mapping[tuple[int, int], HeatCell]
 
+    @cached_property
+    def across(self) -> Grid:
+        """Where the columns stand."""
+        return Grid(self.Cs)
+
+    @cached_property
+    def up(self) -> Grid:
+        """Where the lines stand."""
+        return Grid(self.values)
+
 
 @dataclass(frozen=True, eq=False)
 class HeatMap:
@@ -91,11 +101,6 @@ class HeatMap:
     def scale(self) -> Scale | None:
         """Of the shades; None where no value counts."""
         return Scale.over(self.values) if self.values else None
-
-    @property
-    def is_log(self) -> bool:
-        """Whether the shades are steps of the logarithm."""
-        return self.scale is not None and self.scale.is_log
 
     @cached_property
     def marked(self) -> dict[str, str]:

@@ -17,6 +17,7 @@ from msvm_select.model.model import Model
 from msvm_select.phrases import listed
 from msvm_select.records import Dataset, Floats, Mask
 from msvm_select.settings import Settings, settings_from
+from msvm_select.show.charts.scale import Grid
 from msvm_select.solution import Solution
 from msvm_select.train.along_C import one_setting, train_cell
 from msvm_select.train.events import Progress, silent
@@ -51,6 +52,11 @@ class Paths:
     classes: tuple[str, ...]
     guides: dict[str, float]
     open_Cs: tuple[float, ...] = ()
+
+    @cached_property
+    def grid(self) -> Grid:
+        """Where the values of C stand."""
+        return Grid(self.Cs)
 
     @property
     def title(self) -> str:

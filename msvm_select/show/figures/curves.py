@@ -35,16 +35,15 @@ def curves(chart: Curves, size: Size | None = None) -> Figure:
     panels = figure.subplots(
         len(heights), 1, sharex=True, squeeze=False, height_ratios=heights
     )[:, 0]
-    grid = Grid(chart.Cs)
     for panel, axes in zip(chart.panels, panels, strict=True):
-        _panel(axes, panel, chart, grid)
-    value_axis(panels[-1], grid, 0.6 * figure.get_figwidth())
+        _panel(axes, panel, chart)
+    value_axis(panels[-1], chart.grid, 0.6 * figure.get_figwidth())
     name = f"{short(chart.name)}: " if chart.name else ""
     figure.suptitle(f"{name}criteria along C, {chart.setting}", x=0.01, ha="left")
     return figure
 
 
-def _panel(axes: Axes, panel: Panel, chart: Curves, grid: Grid) -> None:
+def _panel(axes: Axes, panel: Panel, chart: Curves) -> None:
     axes.set_ylabel(panel.title)
     if panel.is_log:
         axes.set_yscale("log", nonpositive="mask")
@@ -53,14 +52,13 @@ def _panel(axes: Axes, panel: Panel, chart: Curves, grid: Grid) -> None:
         told = f"{most:.0f} %: vacuous above"
         axes.axhline(most, color="black", linewidth=0.8, label=told)
     for index, curve in enumerate(panel.curves):
-        _draw(axes, curve, index, chart, grid)
+        _draw(axes, curve, index, chart)
     if chart.chosen is not None:
-        at = grid.places[chart.Cs.index(chart.chosen)]
+        (at,) = chart.places([chart.chosen])
         told = f"{chart.verdict}: C={compact(chart.chosen)}"
         look: dict[str, Any] = {"color": "black", "linestyle": ":", "zorder": 1}
         axes.axvline(at, linewidth=1.0, label=told, **look)
-    troubled = [grid.places[chart.Cs.index(C)] for C in chart.troubled]
-    crosses(axes, troubled, 0.03, "failed or not converged")
+    crosses(axes, chart.places(chart.troubled), 0.03, "failed or not converged")
     if panel.is_log:
         plain_logarithms(axes.yaxis)
     else:
@@ -70,27 +68,25 @@ def _panel(axes: Axes, panel: Panel, chart: Curves, grid: Grid) -> None:
     legend_beside(axes)
 
 
-def _draw(axes: Axes, curve: Curve, index: int, chart: Curves, grid: Grid) -> None:
+def _draw(axes: Axes, curve: Curve, index: int, chart: Curves) -> None:
     """Steps for leave-one-out, points for what is shuffled, lines for the others."""
     look = look_of(index)
     if curve.kind == "steps":
-        _steps(axes, curve, chart, grid, look)
+        _steps(axes, curve, chart, look)
     elif curve.kind == "points":
         look |= {"linestyle": "none", "markersize": 5.5, "markerfacecolor": "white"}
-        axes.plot(grid.places, curve.values, label=curve.name, zorder=4, **look)
+        axes.plot(chart.grid.places, curve.values, label=curve.name, zorder=4, **look)
     else:
-        _line(axes, curve, grid, {**look, "markersize": 4.0})
+        _line(axes, curve, chart.grid, {**look, "markersize": 4.0})
 
 
-def _steps(
-    axes: Axes, curve: Curve, chart: Curves, grid: Grid, look: dict[str, Any]
-) -> None:
+def _steps(axes: Axes, curve: Curve, chart: Curves, look: dict[str, Any]) -> None:
     """Exact at each C that was tried; the band is as wide as samples are ambiguous."""
-    edges = grid.edges
+    edges = chart.grid.edges
     twice = [value for value in curve.values for _ in range(2)]
     corners = [edge for pair in zip(edges, edges[1:], strict=False) for edge in pair]
     axes.plot(corners, twice, color=look["color"], linewidth=2.0, zorder=3)
-    axes.plot(grid.places, curve.values, linestyle="none", markersize=4.5, **look)
+    axes.plot(chart.grid.places, curve.values, linestyle="none", markersize=4.5, **look)
     axes.plot([], [], linewidth=2.0, markersize=4.5, label=curve.name, **look)
     if any(low < high for low, high in chart.band):
         low, high = (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from msvm_select.show.charts.heat import PLAIN, HeatCell, HeatMap, HeatPanel
-from msvm_select.show.charts.scale import SHADES, Grid, compact, shade
+from msvm_select.show.charts.scale import SHADES, Scale, compact, shade
 from msvm_select.show.figures.look import (
     Size,
     plain_logarithms,
@@ -26,6 +26,11 @@ HATCHES = {
 }
 BLANK = "#F0F0F0"  # a cell without a number
 INK = "#707070"  # of its hatching
+# Black and white around the chosen cell: it shows on every colour.
+FRAME = [
+    {"fill": False, "edgecolor": ink, "linewidth": width, "zorder": 5, "clip_on": False}
+    for width, ink in ((4.5, "white"), (2.2, "black"))
+]
 CELL = (0.58, 0.34)  # inches, where there is room
 LEAST, MOST = (4.6, 2.6), (13.0, 13.0)  # inches of the whole figure
 AROUND = (2.2, 1.5)  # for the labels, the colour bar, the title and the legend
@@ -57,12 +62,16 @@ def heat_map(chart: HeatMap, size: Size | None = None) -> Figure:
     drawn = list(zip(places, chart.panels, strict=False))
     for axes, panel in drawn:
         _panel(axes, panel, chart)
-    if len(set(chart.values)) > 1:
-        _colour_bar(figure, chart, [axes for axes, _ in drawn])
+    if chart.scale is not None and chart.scale.low < chart.scale.high:
+        _colour_bar(figure, chart, chart.scale, [axes for axes, _ in drawn])
     _words(figure, chart)
     figure.draw_without_rendering()  # from now on the cells have their sizes
     for n, (axes, panel) in enumerate(drawn):
-        _flatten(axes, len(panel.values) / heights[n // columns])
+        share = len(panel.values) / heights[n // columns]
+        if share < 1.0:  # than its neighbour: no higher than it needs
+            box = axes.get_window_extent()
+            axes.set_box_aspect(share * box.height / box.width)
+            axes.set_anchor("N")
         _fit_to_size(figure, axes, panel, chart)
     return figure
 
@@ -83,38 +92,35 @@ def _size(rows: list[tuple[HeatPanel, ...]], heights: list[int]) -> Size:
 
 def _panel(axes: Axes, panel: HeatPanel, chart: HeatMap) -> None:
     """Every cell as a rectangle in its place."""
-    across, up = Grid(panel.Cs), Grid(panel.values)
-    for at, cell in panel.cells.items():
-        _rectangle(axes, across, up, at, **_filling(cell, chart))
+    from matplotlib.patches import Rectangle
+
+    x, y = panel.across.edges, panel.up.edges
+    for (i, j), cell in panel.cells.items():
+        looks = [_filling(cell, chart)]
         if cell.row is chart.chosen:
-            _frame(axes, across, up, at)
-    axes.set(xlim=(across.edges[0], across.edges[-1]), ylim=(up.edges[0], up.edges[-1]))
+            looks += FRAME
+        for look in looks:
+            size = x[j + 1] - x[j], y[i + 1] - y[i]
+            axes.add_patch(Rectangle((x[j], y[i]), *size, **look))
+    axes.set(xlim=(x[0], x[-1]), ylim=(y[0], y[-1]))
     for side in ("top", "right"):
         axes.spines[side].set_visible(True)
     axes.set_title(panel.title)
-    axes.set_xlabel(across.scale.titled("C"))
-    axes.set_ylabel(up.scale.titled(panel.name) if panel.name else "")
-    axes.set_yticks(up.places if panel.name else ())
-    axes.set_yticklabels([compact(v) for v in panel.values] if panel.name else ())
-    axes.set_xticks(across.places)
-    axes.set_xticklabels([compact(C) for C in panel.Cs])
+    axes.set_xlabel(panel.across.scale.titled("C"))
+    axes.set_ylabel(panel.up.scale.titled(panel.name) if panel.name else "")
+    _label(axes, panel, range(len(panel.Cs)), range(len(panel.values)))
 
 
-def _frame(axes: Axes, across: Grid, up: Grid, at: tuple[int, int]) -> None:
-    """Black and white around the chosen cell: it shows on every colour."""
-    for width, ink in ((4.5, "white"), (2.2, "black")):
-        look = {"edgecolor": ink, "linewidth": width, "zorder": 5, "clip_on": False}
-        _rectangle(axes, across, up, at, fill=False, **look)
-
-
-def _rectangle(
-    axes: Axes, across: Grid, up: Grid, at: tuple[int, int], **look: Any
+def _label(
+    axes: Axes, panel: HeatPanel, columns: range, lines: range, turned: bool = False
 ) -> None:
-    from matplotlib.patches import Rectangle
-
-    (i, j), x, y = at, across.edges, up.edges
-    corner = (x[j], y[i])
-    axes.add_patch(Rectangle(corner, x[j + 1] - x[j], y[i + 1] - y[i], **look))
+    """These columns and lines by their values; the only line has none."""
+    up = lines if panel.name else range(0)
+    axes.set_yticks([panel.up.places[i] for i in up])
+    axes.set_yticklabels([compact(panel.values[i]) for i in up])
+    axes.set_xticks([panel.across.places[j] for j in columns])
+    heads = [compact(panel.Cs[j]) for j in columns]
+    axes.set_xticklabels(heads, rotation=90 if turned else 0)
 
 
 def _filling(cell: HeatCell, chart: HeatMap) -> dict[str, Any]:
@@ -128,20 +134,20 @@ def _filling(cell: HeatCell, chart: HeatMap) -> dict[str, Any]:
     return {"facecolor": face, "edgecolor": ink, "hatch": hatch, "linewidth": 0.0}
 
 
-def _colour_bar(figure: Figure, chart: HeatMap, axes: list[Axes]) -> None:
+def _colour_bar(figure: Figure, chart: HeatMap, scale: Scale, axes: list[Axes]) -> None:
     """The shades between the least and the largest value."""
     from matplotlib.cm import ScalarMappable
     from matplotlib.colors import ListedColormap, LogNorm, Normalize
 
-    shown = [chart.label.factor * value for value in chart.values]
-    norm = (LogNorm if chart.is_log else Normalize)(min(shown), max(shown))
+    ends = [chart.label.factor * value for value in (scale.low, scale.high)]
+    norm = (LogNorm if scale.is_log else Normalize)(ends[0], ends[1])
     shades = ListedColormap([shade(level)[0] for level in range(SHADES)])
     many = len(axes) > 2
     bar = figure.colorbar(
         ScalarMappable(norm, shades), ax=axes, pad=0.02, shrink=0.6 if many else 1.0
     )
     bar.set_label(chart.label.titled)
-    if chart.is_log:
+    if scale.is_log:
         plain_logarithms(bar.ax.yaxis)
     bar.outline.set_linewidth(0.5)
 
@@ -163,19 +169,15 @@ def _words(figure: Figure, chart: HeatMap) -> None:
         figure.legend(handles=handles, loc="outside lower left")
 
 
-def _flatten(axes: Axes, share: float) -> None:
-    """A panel of fewer lines than its neighbour: no higher than it needs."""
-    if share < 1.0:
-        box = axes.get_window_extent()
-        axes.set_box_aspect(share * box.height / box.width)
-        axes.set_anchor("N")
-
-
 def _fit_to_size(figure: Figure, axes: Axes, panel: HeatPanel, chart: HeatMap) -> None:
     """What depends on the size of the cells: the numbers and the labels that fit."""
     box = axes.get_window_extent().transformed(figure.dpi_scale_trans.inverted())
-    _thin_labels(axes, panel, box.width, box.height)
-    x, y = Grid(panel.Cs).edges, Grid(panel.values).edges
+    longest = max(len(compact(C)) for C in panel.Cs)
+    turned = 9.0 * DIGIT * (longest + 1) * len(panel.Cs) > box.width
+    most = int(box.width / 0.17) if turned else len(panel.Cs)
+    lines = thinned(len(panel.values), int(box.height / 0.15))
+    _label(axes, panel, thinned(len(panel.Cs), most), lines, turned)
+    x, y = panel.across.edges, panel.up.edges
     wide = box.width * min(b - a for a, b in zip(x, x[1:], strict=False))
     high = box.height * min(b - a for a, b in zip(y, y[1:], strict=False))
     texts = {
@@ -197,18 +199,3 @@ def _font(wide: float, high: float, longest: int) -> float | None:
         if points * DIGIT * (longest + 0.6) <= wide and points / 72.0 * 1.2 <= high:
             return points
     return None
-
-
-def _thin_labels(axes: Axes, panel: HeatPanel, wide: float, high: float) -> None:
-    """Labels that do not touch: turned where they are long, some left out if many."""
-    heads = [compact(C) for C in panel.Cs]
-    across, up = Grid(panel.Cs).places, Grid(panel.values).places
-    need = 9.0 * DIGIT * (max(map(len, heads)) + 1)
-    turned = need * len(heads) > wide
-    keep = thinned(len(heads), int(wide / 0.17) if turned else len(heads))
-    axes.set_xticks([across[j] for j in keep])
-    axes.set_xticklabels([heads[j] for j in keep], rotation=90 if turned else 0)
-    if panel.name:
-        rows = thinned(len(up), int(high / 0.15))
-        axes.set_yticks([up[i] for i in rows])
-        axes.set_yticklabels([compact(panel.values[i]) for i in rows])

@@ -11,7 +11,6 @@ import numpy as np
 
 from msvm_select.records import Floats
 from msvm_select.show.charts.samples import Paths, Plane
-from msvm_select.show.charts.scale import Grid
 from msvm_select.show.figures.look import (
     GREY,
     Size,
@@ -42,9 +41,9 @@ def paths(chart: Paths, size: Size | None = None) -> Figure:
 
     figure = Figure(figsize=size or ALONG, layout="constrained")
     axes = figure.subplots()
-    grid = Grid(chart.Cs)
+    grid = chart.grid
     named = chart.named
-    _others(axes, chart, grid)
+    _others(axes, chart)
     few = max(1, len(grid.places) // 8)
     for i in named:
         axes.plot(
@@ -62,7 +61,7 @@ def paths(chart: Paths, size: Size | None = None) -> Figure:
     axes.set_ylabel(chart.quantity)
     axes.set_title(f"{short(chart.name)}: {chart.title}, {chart.setting}")
     axes.margins(y=0.05)
-    _names(axes, chart, grid)
+    _names(axes, chart)
     if chart.of != "norm":  # whose lines bear the names of the classes
         for k in sorted({chart.groups[i] for i in named}):
             axes.plot(
@@ -75,13 +74,13 @@ def paths(chart: Paths, size: Size | None = None) -> Figure:
     return figure
 
 
-def _others(axes: Axes, chart: Paths, grid: Grid) -> None:
+def _others(axes: Axes, chart: Paths) -> None:
     from matplotlib.collections import LineCollection
 
     rest = [i for i in range(len(chart.lines)) if i not in chart.named]
     if not rest:
         return
-    x = np.array(grid.places)
+    x = np.array(chart.grid.places)
     segments = [np.column_stack([x, chart.lines[i]]) for i in rest]
     lines = LineCollection(segments, colors=GREY, linewidths=0.6, alpha=0.45)
     axes.add_collection(lines)
@@ -89,13 +88,13 @@ def _others(axes: Axes, chart: Paths, grid: Grid) -> None:
     axes.plot([], [], color=GREY, linewidth=0.6, label=f"the other {len(rest)}")
 
 
-def _names(axes: Axes, chart: Paths, grid: Grid) -> None:
+def _names(axes: Axes, chart: Paths) -> None:
     """On the lines themselves, each where it is farthest from the others' names."""
     low, high = axes.get_ylim()
     heights = (chart.lines[chart.named] - low) / (high - low)
     for i, j in zip(chart.named, name_places(heights), strict=True):
         axes.text(
-            grid.places[j], chart.lines[i, j], short(chart.names[i], 16),
+            chart.grid.places[j], chart.lines[i, j], short(chart.names[i], 16),
             ha="center", va="center", fontsize=8.0, color=colour_of(chart.groups[i]),
             path_effects=_halo(), zorder=6,
         )  # fmt: skip

@@ -20,7 +20,7 @@ from msvm_select.results.ranking import Results
 from msvm_select.show.charts.confusion import Confusion
 from msvm_select.show.charts.curves import Bundle, Curve, bundles_of
 from msvm_select.show.charts.heat import HeatCell, HeatMap, HeatPanel, heat_map_of
-from msvm_select.show.charts.scale import SHADES, Grid, Scale, brief, compact, shade
+from msvm_select.show.charts.scale import SHADES, Scale, brief, compact, shade
 from msvm_select.show.page.markup import Html, el, joined, scrolling
 
 WIDE, HIGH = 42, 26  # a cell, in pixels of a small screen
@@ -245,7 +245,7 @@ class Axes:
 
 
 def _picture(bundle: Bundle) -> Html:
-    axes = Axes(Grid(bundle.Cs).scale, bundle.up)
+    axes = Axes(bundle.across, bundle.up)
     drawn = [
         el(
             "g",

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
+from base64 import b64encode
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from hashlib import sha256
 from importlib.resources import files
 from string import Template
 
@@ -80,15 +80,17 @@ def render(report: Report) -> str:
     """The whole page."""
     found = dict(_sections(report))
     script = _own("page.js")
+    digest = sha256(script.encode()).digest()  # by which the policy knows the script
+    told = ", ".join(f"{n} {v}" for n, v in report.results.versions.items())
     parts = {
-        "policy": POLICY.format(_digest(script)),
+        "policy": POLICY.format(b64encode(digest).decode()),
         "title": joined([f"{report.name}: choice by {report.results.rank_by}"]),
         "style": trusted(_own("page.css") + charts.style()),
         "hidden": _hiding(report),
         "name": joined([report.name]),
         "contents": joined(el("a", t, href=f"#{_anchor(t)}") for t in found),
         "sections": joined(_section(*section) for section in found.items()),
-        "versions": _versions(report),
+        "versions": el("p", f"Made with {told or 'msvm-select'}."),
         "data": _data(report),
         "script": trusted(script),
     }
@@ -108,7 +110,9 @@ def _sections(report: Report) -> Iterator[tuple[str, Html]]:
     yield "Every cell", joined([_controls(report), box])
     if any(column_of(column).ranks for column in report.paintings):
         yield "What the scores mean", tables.meanings(results, report.paintings)
-    yield "Data and settings", _origin(report)
+    data = tables.data_facts(results.data, report.source, report.digest)
+    used = tables.settings_facts(results.settings)
+    yield "Data and settings", el("div", data, used, class_="beside")
     if report.command:
         yield "Reproduce this", _command(report.command)
 
@@ -118,18 +122,13 @@ def _answer(report: Report) -> Html:
     results, chosen = report.results, report.chosen
     notes = [*report.notes, *words.notes(results)]
     warnings = el("ul", *(el("li", note) for note in notes), class_="notes")
-    parts = [
-        _interruption(report),
-        words.answer(results, chosen, report.confusion),
-        warnings if notes else None,
-    ]
+    sentence = words.answer(results, chosen, report.confusion)
+    parts = [_interruption(report), sentence, warnings if notes else None]
     if chosen is None:
         return joined(parts)
-    matrix = (
-        el("p", f"No confusion matrix: {report.why_not}", class_="why")
-        if report.confusion is None
-        else charts.confusion(report.confusion)
-    )
+    matrix = el("p", f"No confusion matrix: {report.why_not}", class_="why")
+    if report.confusion is not None:
+        matrix = charts.confusion(report.confusion)
     left = el("div", el("h3", "Which classes are confused"), matrix)
     facts = tables.facts(words.diagnostics(chosen))
     right = el("div", el("h3", "Training diagnostics"), facts)
@@ -151,12 +150,9 @@ def _over_the_grid(report: Report) -> Html:
     bright, dark = painting.ends()
     options = (el("option", column_of(c).text, value=c) for c in report.paintings)
     choice = el("label", "Score ", el("select", *options, id="score"))
-    legend = el(
-        "p",
-        el("span", painting.legend(), id="legend"),
-        el("span", el("b", bright), charts.ramp(), el("b", dark), id="ends"),
-        class_="legend",
-    )
+    ends = el("span", el("b", bright), charts.ramp(), el("b", dark), id="ends")
+    named = el("span", painting.legend(), id="legend")
+    legend = el("p", named, ends, class_="legend")
     figures = el("div", charts.heat_maps(painting, report.chosen), class_="maps")
     hint = el("p", ON_THE_MAPS, class_="aside")
     controls = el("div", choice, legend, class_="controls")
@@ -178,7 +174,7 @@ def _along_C(report: Report) -> Html:
 def _controls(report: Report) -> Html:
     """To filter, and to choose columns."""
     rows, columns = report.results.rows, report.columns
-    shown = tables.first_columns(report.results, columns)
+    shown = tables.first_columns(report.results)
     kernels = list(dict.fromkeys(row.kernel for row in rows))
     options = (el("option", name) for name in kernels)
     every = el("option", "all", value="")
@@ -193,25 +189,16 @@ def _controls(report: Report) -> Html:
     hint = f"such as C={words.text(rows[0], 'C')}"
     found = el("input", id="filter", type="search", placeholder=hint, size=18)
     kernel = el("select", every, *options, id="kernel")
+    heading = el("legend", "Columns to show")
+    columns_shown = el("fieldset", heading, *boxes, id="columns")
     return el(
         "div",
         el("label", "Filter ", found),
         el("label", "Kernel ", kernel) if len(kernels) > 1 else None,
         el("output", f"{len(rows)} cells", id="count", aria_live="polite"),
-        el(
-            "details",
-            el("summary", "Columns"),
-            el("fieldset", el("legend", "Columns to show"), *boxes, id="columns"),
-        ),
+        el("details", el("summary", "Columns"), columns_shown),
         class_="controls",
     )
-
-
-def _origin(report: Report) -> Html:
-    """The data beside the settings."""
-    results = report.results
-    data = tables.data_facts(results.data, report.source, report.digest)
-    return el("div", data, tables.settings_facts(results.settings), class_="beside")
 
 
 def _command(command: str) -> Html:
@@ -233,14 +220,9 @@ def _anchor(title: str) -> str:
     return title.lower().replace(" ", "-")
 
 
-def _versions(report: Report) -> Html:
-    told = ", ".join(f"{n} {version}" for n, version in report.results.versions.items())
-    return el("p", f"Made with {told}." if told else "Made with msvm-select.")
-
-
 def _hiding(report: Report) -> Html:
     """The rule of style that the script replaces when columns are chosen."""
-    shown = tables.first_columns(report.results, report.columns)
+    shown = tables.first_columns(report.results)
     hidden = [i + 1 for i, column in enumerate(report.columns) if column not in shown]
     if not hidden:
         return trusted("")
@@ -256,11 +238,6 @@ def _data(report: Report) -> Html:
         "paintings": {name: p.data() for name, p in report.paintings.items()},
     }
     return script_data(data, "data")
-
-
-def _digest(script: str) -> str:
-    """By which the page's policy knows its only script."""
-    return base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
 
 
 def _own(name: str) -> str:

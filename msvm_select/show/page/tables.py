@@ -36,15 +36,17 @@ def filled_columns(results: Results) -> list[str]:
     blank: tuple[object, ...] = (None, "")
     return [
         column
-        for column in dict.fromkeys((*_first_look(results), *results.columns))
+        for column in dict.fromkeys((*first_columns(results), *results.columns))
         if any(row.value(column) not in blank for row in results.rows)
     ]
 
 
-def first_columns(results: Results, filled: Sequence[str]) -> list[str]:
-    """Those to show at first."""
-    wanted = _first_look(results)
-    return [column for column in filled if column in wanted]
+def first_columns(results: Results) -> tuple[str, ...]:
+    """Those to show at first: what matters most; where there is trouble, why."""
+    troubled = results.count("ok") < len(results.rows)
+    several = len({row.kernel for row in results.rows}) > 1
+    look = (name for name in results.first_look if several or name != "kernel")
+    return (*look, *(["status_reason"] if troubled else []))
 
 
 def scores(results: Results) -> list[str]:
@@ -61,7 +63,7 @@ def scores(results: Results) -> list[str]:
 
 def cells(results: Results, columns: Sequence[str], chosen: Row | None) -> Html:
     """A row a cell; the script sorts them, and hides what is not asked for."""
-    head = el("tr", *(_heading(column) for column in columns))
+    head = el("tr", *map(_heading, columns))
     body = (
         el(
             "tr",
@@ -91,11 +93,8 @@ def meanings(results: Results, columns: Iterable[str]) -> Html:
 
 def facts(pairs: Mapping[str, str | None]) -> Html:
     """Names and what they are; what is None is left out."""
-    items = (
-        el("div", el("dt", name), el("dd", value))
-        for name, value in pairs.items()
-        if value is not None
-    )
+    told = ((name, value) for name, value in pairs.items() if value is not None)
+    items = (el("div", el("dt", name), el("dd", value)) for name, value in told)
     return el("dl", *items, class_="facts")
 
 
@@ -132,14 +131,6 @@ def settings_facts(settings: Mapping[str, Any]) -> Html | None:
         if not asked or name not in USED_BY or asked & {*USED_BY[name]}
     }
     return el("div", el("h3", "Settings"), facts(used)) if used else None
-
-
-def _first_look(results: Results) -> tuple[str, ...]:
-    """The columns that matter most; where there is trouble, why."""
-    troubled = results.count("ok") < len(results.rows)
-    several = len({row.kernel for row in results.rows}) > 1
-    look = (name for name in results.first_look if several or name != "kernel")
-    return (*look, *(["status_reason"] if troubled else []))
 
 
 def _heading(column: str) -> Html:

@@ -18,7 +18,7 @@ from msvm_select.results.ranking import Results
 from msvm_select.settings import PARAMETERS, Settings
 from msvm_select.settings.values import parse_grid
 from msvm_select.show.charts.confusion import Confusion
-from msvm_select.show.page.markup import Html, el, joined
+from msvm_select.show.page.markup import Html, el
 
 NOTHING = "\N{EN DASH}"
 SPACE = "\N{NO-BREAK SPACE}"  # between what a line must not part
@@ -64,9 +64,8 @@ def answer(results: Results, chosen: Row | None, confusion: Confusion | None) ->
     standing = f" is {_standing(results, chosen)}. "
     known = baseline(results)
     constant = f" {known.text}." if known else ""
-    left_out = _left_out(chosen, confusion)
-    sentence = joined([f"{tried}, ", cell, standing, left_out, constant])
-    return el("p", sentence, class_="answer")
+    parts = (f"{tried}, ", cell, standing, _left_out(chosen, confusion), constant)
+    return el("p", *parts, class_="answer")
 
 
 def caveat(results: Results) -> str:
@@ -106,9 +105,15 @@ def diagnostics(row: Row) -> dict[str, str | None]:
 
 def notes(results: Results) -> list[str]:
     """What to know before trusting the answer."""
-    warning = baseline_warning(results)
-    found = [*([warning] if warning else []), *_ties(results), *edge_notes(results)]
-    found += [f"{note}." for note in risk_notes(results)]
+    warning, choice = baseline_warning(results), results.choice
+    found = [warning] if warning else []
+    if choice is not None and choice.tied > 1:
+        found.append(
+            f"{choice.tied} cells tie for the best {results.column}. The one with the "
+            "fewest training errors comes first, then the smallest C, then the "
+            "smoothest kernel."
+        )
+    found += edge_notes(results) + [f"{note}." for note in risk_notes(results)]
     troubles = _troubles(results)
     found += troubles[:MOST]
     if len(troubles) > MOST:
@@ -125,7 +130,7 @@ def _troubles(results: Results) -> list[str]:
             alike.setdefault(kind, []).append(row.status_reason)
     told = []
     for kind, reasons in alike.items():
-        status = kind.split()[0].replace("_", " ")
+        status = kind.partition(" ")[0].replace("_", " ")
         first = ":" if len(set(reasons)) == 1 else "; the first:"
         told.append(f"{counted(len(reasons), 'cell')} {status}{first} {reasons[0]}.")
     return told
@@ -133,24 +138,18 @@ def _troubles(results: Results) -> list[str]:
 
 def _standing(results: Results, chosen: Row) -> str:
     """Why this cell: the best by what, or chosen among which others."""
-    column = results.column
-    by = f"by {results.rank_by}{_score(chosen, column)}"
-    if column in ("loo_rate", "loo_errors"):  # its value is in the next sentence
+    label, choice = column_of(results.column), results.choice
+    unit = f"{SPACE}{label.unit}" if label.unit == "%" else ""
+    value = label.shown(float(chosen.value(label.name)))
+    by = f"by {results.rank_by} ({label.text}: {value}{unit})"
+    if label.name in ("loo_rate", "loo_errors"):  # whose value is told next
         by = "by leave-one-out"
-    choice = results.choice
     if choice is None or choice.row is results.best:
         return f"the best {by}"
     if choice.rule == "1se":
         near = f"{choice.eligible} within one standard error of the best"
         return f"the simplest of the {near} {by}"
     return f"the simplest of the {choice.tied} that are the best {by}"
-
-
-def _score(row: Row, column: str) -> str:
-    label = column_of(column)
-    unit = f"{SPACE}{label.unit}" if label.unit == "%" else ""
-    value = label.shown(float(row.value(column)))
-    return f" ({label.text}: {value}{unit})"
 
 
 def _left_out(row: Row, confusion: Confusion | None) -> str:
@@ -165,17 +164,6 @@ def _left_out(row: Row, confusion: Confusion | None) -> str:
         f"Each left out of the training in turn, {errors} of {m} samples {verb} "
         f"misclassified: a leave-one-out error rate of {spread} (one standard error)."
     )
-
-
-def _ties(results: Results) -> list[str]:
-    choice = results.choice
-    if choice is None or choice.tied < 2:
-        return []
-    return [
-        f"{choice.tied} cells tie for the best {results.column}. The one with "
-        "the fewest training errors comes first, then the smallest C, then the "
-        "smoothest kernel."
-    ]
 
 
 def command_line(

@@ -105,24 +105,19 @@ def broken(
 
     It is the figures of the chosen cell that count.
     """
-    row = results.chosen
+    row, column = results.chosen, results.column
+    above = None
+    if fail_above is not None and row is None:
+        above = f"no cell has a score by {results.rank_by} that counts"
+    elif fail_above is not None and row and (value := row.value(column)) > fail_above:
+        which = _which(results, row)
+        above = f"{column} {value:.6g} of {which} is above {fail_above:.6g}"
     found = (
-        None if fail_above is None else _above(results, row, fail_above),
+        above,
         _inapplicable(results, row) if require_applicable else None,
         _open(results) if require_converged else None,
     )
     return [sentence for sentence in found if sentence]
-
-
-def _above(results: Results, row: Row | None, most: float) -> str | None:
-    """The value that is ranked by is larger than ``most``, or there is none."""
-    if row is None:
-        return f"no cell has a score by {results.rank_by} that counts"
-    column = results.column
-    value = row.value(column)
-    if value <= most:
-        return None
-    return f"{column} {value:.6g} of {_which(results, row)} is above {most:.6g}"
 
 
 def _inapplicable(results: Results, row: Row | None) -> str | None:

@@ -107,7 +107,9 @@ class Sheet:
             case "table":
                 return self._table(width or self.width, colour)
             case "markdown":
-                return _markdown(self._whole() if all_columns else self._page())
+                grid = self._grid(self.rows, self.shown, self.width)
+                people = list(zip(*grid.values(), strict=True))
+                return _markdown(self._whole() if all_columns else people)
             case "json":
                 return json_document(self.document)
             case "ndjson":
@@ -138,11 +140,6 @@ class Sheet:
         """The headings and every value of every row, unrounded."""
         rows = ([_field(value) for value in r.values()] for r in self._plain_rows())
         return [self.names, *rows]
-
-    def _page(self) -> list[list[str]]:
-        """The headings and the rows as people see them."""
-        grid = self._grid(self.rows, self.shown, self.width)
-        return [list(line) for line in zip(*grid.values(), strict=True)]
 
     def _table(self, width: int | None, colour: bool) -> str:
         rows = self.rows if self.listed is None else self.listed
@@ -203,8 +200,7 @@ def aligned(rows: Sequence[Sequence[str]], left: Sequence[bool]) -> str:
     lines = []
     for row in rows:
         cells = zip(row, widths, left, strict=True)
-        padded = [_padded(text, width, at_left) for text, width, at_left in cells]
-        lines.append(GAP.join(padded).rstrip())
+        lines.append(GAP.join(_padded(*cell) for cell in cells).rstrip())
     return "\n".join(lines)
 
 

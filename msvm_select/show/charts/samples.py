@@ -24,9 +24,14 @@ from msvm_select.train.events import Progress, silent
 
 NAMED = 10  # samples that are told by name
 QUANTITIES = {
-    "alpha": ("alpha", "sum of the sample's alpha / C"),
-    "outputs": ("outputs", "output of the own class - largest of the others"),
-    "norm": ("norms", "||w_k||"),
+    "alpha": ("alpha along C", "sum of the sample's alpha / C"),
+    "outputs": ("outputs along C", "output of the own class - largest of the others"),
+    "norm": ("norms along C", "||w_k||"),
+}
+GUIDES = {
+    "alpha": {"one alpha at C": 1.0},
+    "outputs": {"wrong below": 0.0, "margin": 1.0},
+    "norm": {},
 }
 QUICK = 1000  # samples up to which leaving out is quick
 NEAR = 1e-9
@@ -59,14 +64,9 @@ class Paths:
         return Grid(self.Cs)
 
     @property
-    def title(self) -> str:
-        """What is drawn."""
-        return f"{QUANTITIES[self.of][0]} along C"
-
-    @property
-    def quantity(self) -> str:
-        """What the values are."""
-        return QUANTITIES[self.of][1]
+    def told(self) -> tuple[str, str]:
+        """What is drawn, and what its values are."""
+        return QUANTITIES[self.of]
 
     @cached_property
     def named(self) -> list[int]:
@@ -105,7 +105,7 @@ def paths_of(
         names=data.classes if each_class else samples,
         groups=tuple(range(data.Q)) if each_class else tuple(data.y.tolist()),
         classes=data.classes,
-        guides=_guides(of, settings),
+        guides={} if of == "alpha" and settings.loss != "l1" else GUIDES[of],
         open_Cs=tuple(open_Cs),
     )
 
@@ -121,14 +121,6 @@ def _quantity(solution: Solution, of: str) -> Floats:
     others = h.copy()
     others[np.arange(own.size), own] = -np.inf
     return np.asarray(h[np.arange(own.size), own] - others.max(axis=1))
-
-
-def _guides(of: str, settings: Settings) -> dict[str, float]:
-    if of == "outputs":
-        return {"wrong below": 0.0, "margin": 1.0}
-    if of == "alpha" and settings.loss == "l1":
-        return {"one alpha at C": 1.0}
-    return {}
 
 
 @dataclass(frozen=True, eq=False)

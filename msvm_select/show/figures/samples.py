@@ -58,8 +58,9 @@ def paths(chart: Paths, size: Size | None = None) -> Figure:
             path_effects=_halo(), zorder=5,
         )  # fmt: skip
     value_axis(axes, grid, figure.get_figwidth() * 0.8)
-    axes.set_ylabel(chart.quantity)
-    axes.set_title(f"{short(chart.name)}: {chart.title}, {chart.setting}")
+    title, quantity = chart.told
+    axes.set_ylabel(quantity)
+    axes.set_title(f"{short(chart.name)}: {title}, {chart.setting}")
     axes.margins(y=0.05)
     _names(axes, chart)
     if chart.of != "norm":  # whose lines bear the names of the classes

@@ -21,7 +21,7 @@ from msvm_select.show.charts.confusion import Confusion
 from msvm_select.show.charts.curves import Bundle, Curve, bundles_of
 from msvm_select.show.charts.heat import HeatCell, HeatMap, HeatPanel, heat_map_of
 from msvm_select.show.charts.scale import SHADES, Scale, brief, compact, shade
-from msvm_select.show.page.markup import Html, el, joined, scrolling
+from msvm_select.show.page.markup import Html, el, joined, scrolling, table
 
 WIDE, HIGH = 42, 26  # a cell, in pixels of a small screen
 FOOT = 34  # below the cells: the values of C, and its name
@@ -160,9 +160,9 @@ def confusion(chart: Confusion) -> Html:
         entries = (_count(chart, k, l, n) for l, n in enumerate(counts))
         share = el("td", f"{total - counts[k]} of {total}", class_="sum")
         body.append(el("tr", _class(name, "row"), *entries, share))
-    caption = el("caption", "Class predicted without the sample", class_="above")
-    table = el("table", caption, el("thead", head), el("tbody", *body), id="confusion")
-    return scrolling(table, "Confusion matrix")
+    caption = "Class predicted without the sample"
+    matrix = table(head, body, caption, caption_="above", id="confusion")
+    return scrolling(matrix, "Confusion matrix")
 
 
 def _map(painting: Painting, panel: HeatPanel, chosen: int | None) -> Html:
@@ -246,16 +246,15 @@ class Axes:
 
 def _picture(bundle: Bundle) -> Html:
     axes = Axes(bundle.across, bundle.up)
-    drawn = [
-        el(
-            "g",
-            el("path", d=_path(curve, axes)),
-            _hollow(curve, axes),
-            class_="line on" if i == 0 else "line",
-            data_setting=i,
-        )
-        for i, curve in enumerate(bundle.curves)
-    ]
+    drawn = []
+    for i, curve in enumerate(bundle.curves):
+        lines = [el("path", d=_path(curve, axes))]
+        # the values of bounds that do not apply, each by itself
+        alone = [f"M{axes.at(C, v)}h0" for C, v, counts in curve.points if not counts]
+        if alone:
+            lines.append(el("path", d="".join(alone), class_="hollow"))
+        look = "line on" if i == 0 else "line"
+        drawn.append(el("g", *lines, class_=look, data_setting=i))
     ring = None
     if bundle.chosen is not None:
         C, value = bundle.chosen
@@ -289,12 +288,6 @@ def _dots() -> Html:
         for kind in ("full", "hollow")
     )
     return el("svg", *dots, width=0, height=0, aria_hidden="true", class_="dots")
-
-
-def _hollow(curve: Curve, axes: Axes) -> Html | None:
-    """The values of bounds that do not apply, each by itself."""
-    points = [f"M{axes.at(C, v)}h0" for C, v, counts in curve.points if not counts]
-    return el("path", d="".join(points), class_="hollow") if points else None
 
 
 def _path(curve: Curve, axes: Axes) -> str:

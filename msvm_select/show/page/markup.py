@@ -42,6 +42,12 @@ def scrolling(table: Html, name: str, **attributes: str) -> Html:
     )  # fmt: skip
 
 
+def table(head: Html, body: Iterable[Html], caption: str = "", **looks: str) -> Html:
+    """A table with its heading row; the caption stands ``above``, or is unseen."""
+    about = el("caption", caption, class_=looks.pop("caption_")) if caption else None
+    return el("table", about, el("thead", head), el("tbody", *body), **looks)
+
+
 def script_data(value: Any, id: str) -> Html:
     """A value for a script to read, as JSON that cannot end its own element."""
     text = json.dumps(value, separators=(",", ":"), allow_nan=False, ensure_ascii=False)

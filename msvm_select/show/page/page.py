@@ -11,6 +11,7 @@ from importlib.resources import files
 from string import Template
 
 from msvm_select.columns import Row, column_of
+from msvm_select.records import finite
 from msvm_select.results.ranking import Results
 from msvm_select.show.charts.confusion import Confusion
 from msvm_select.show.charts.curves import by_setting
@@ -105,8 +106,8 @@ def _sections(report: Report) -> Iterator[tuple[str, Html]]:
         yield "Over the grid", _over_the_grid(report)
         if len({row.C for row in results.rows}) > 1:
             yield "Along C", _along_C(report)
-    table = tables.cells(results, report.columns, report.chosen)
-    box = scrolling(table, "Every cell", id="every")
+    every = tables.cells(results, report.columns, report.chosen)
+    box = scrolling(every, "Every cell", id="every")
     yield "Every cell", joined([_controls(report), box])
     if any(column_of(column).ranks for column in report.paintings):
         yield "What the scores mean", tables.meanings(results, report.paintings)
@@ -232,9 +233,10 @@ def _hiding(report: Report) -> Html:
 
 def _data(report: Report) -> Html:
     """What the script works on, once."""
+    rows, columns = report.results.rows, report.columns
     data = {
-        "columns": report.columns,
-        "rows": tables.sortable(report.results, report.columns),
+        "columns": columns,
+        "rows": [[finite(r.value(name)) for name in columns] for r in rows],  # to sort
         "paintings": {name: p.data() for name, p in report.paintings.items()},
     }
     return script_data(data, "data")

@@ -15,9 +15,8 @@ from msvm_select.columns import (
     state_of,
 )
 from msvm_select.names import CRITERIA
-from msvm_select.records import finite
 from msvm_select.results.ranking import Results
-from msvm_select.show.page.markup import Html, el, scrolling
+from msvm_select.show.page.markup import Html, el, scrolling, table
 from msvm_select.show.page.words import grid_text, percent, text
 
 FEW = 12  # features that are named at once
@@ -73,22 +72,23 @@ def cells(results: Results, columns: Sequence[str], chosen: Row | None) -> Html:
         )
         for i, row in enumerate(results.rows)
     )
-    caption = el("caption", "Every cell of the grid, ranked", class_="unseen")
-    return el("table", caption, el("thead", head), el("tbody", *body), id="cells")
-
-
-def sortable(results: Results, columns: Sequence[str]) -> list[list[Any]]:
-    """The values behind the table, unrounded, to sort by."""
-    return [[finite(row.value(name)) for name in columns] for row in results.rows]
+    caption = "Every cell of the grid, ranked"
+    return table(head, body, caption, caption_="unseen", id="cells")
 
 
 def meanings(results: Results, columns: Iterable[str]) -> Html:
     """What each score is, when it holds, and in how many cells it does."""
     heads = ("score", "kind", "what it is", "when it holds", "holds in")
     head = el("tr", *(el("th", name, scope="col") for name in heads))
-    body = (_meaning(results, c) for c in columns if column_of(c).ranks)
-    table = el("table", el("thead", head), el("tbody", *body), class_="prose")
-    return scrolling(table, "What the scores mean")
+    body = []
+    for column in (name for name in columns if column_of(name).ranks):
+        kind = CRITERIA[column_of(column).criterion]
+        held = sum(holds(row, column) for row in results.rows)
+        told = (kind.kind, CRITERIA.summary(kind.name), kind.applies)
+        share = f"{held} of {len(results.rows)} cells"
+        name = el("th", column_of(column).text, " ", el("code", column), scope="row")
+        body.append(el("tr", name, *(el("td", text) for text in (*told, share))))
+    return scrolling(table(head, body, class_="prose"), "What the scores mean")
 
 
 def facts(pairs: Mapping[str, str | None]) -> Html:
@@ -159,20 +159,6 @@ def _entry(row: Row, column: str) -> Html:
     if column_of(column).role and state_of(row, column) == "inapplicable":
         return el("td", f"({shown})", class_="inapplicable")
     return el("td", shown, class_=_kind(column))
-
-
-def _meaning(results: Results, column: str) -> Html:
-    kind = CRITERIA[column_of(column).criterion]
-    count = len(results.rows)
-    held = sum(holds(row, column) for row in results.rows)
-    return el(
-        "tr",
-        el("th", column_of(column).text, " ", el("code", column), scope="row"),
-        el("td", kind.kind),
-        el("td", CRITERIA.summary(kind.name)),
-        el("td", kind.applies),
-        el("td", f"{held} of {count} cells"),
-    )
 
 
 def _number(data: Mapping[str, Any], name: str) -> str | None:

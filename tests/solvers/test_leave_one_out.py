@@ -12,9 +12,7 @@ from sklearn.svm import SVC
 from msvm_select.criteria import leave_one_out as criterion
 from msvm_select.criteria.base import Cell
 from msvm_select.errors import SolverError
-from msvm_select.kernels.base import Kernel
 from msvm_select.kernels.inner_products import Linear, Polynomial, Sigmoid
-from msvm_select.kernels.precomputed import Precomputed
 from msvm_select.kernels.rbf import Rbf
 from msvm_select.left_out import (
     BY_TRAINING,
@@ -40,7 +38,6 @@ KERNELS = {
     "polynomial": Polynomial(gamma=0.3, degree=2.0, coef0=1.0),
     "rbf": Rbf(0.05),
     "rbf-rough": Rbf(6.0),
-    "precomputed": Precomputed(),
 }
 every_kernel = pytest.mark.parametrize("kernel", KERNELS.values(), ids=KERNELS)
 
@@ -58,14 +55,6 @@ SETS = {
     "tiny": standardised(with_tiny_classes(blobs(14, 2, seed=15))),
 }
 every_set = pytest.mark.parametrize("problem", SETS.values(), ids=SETS)
-
-
-def dual_of(problem: Problem, kernel: Kernel, C: float) -> Dual:
-    """The training problem; the precomputed kernel is given an rbf's values."""
-    if isinstance(kernel, Precomputed):
-        K = Rbf(0.5).gram(problem.X).matrix
-        return replace(problem, X=K).dual(kernel, C)
-    return problem.dual(kernel, C)
 
 
 def trained(dual: Dual, solver: Solver | None = None) -> Solution:
@@ -125,7 +114,7 @@ def cell_of(dual: Dual, solver: Solver | None = None) -> Cell:
 @pytest.mark.parametrize("C", [0.01, 2.0, 1000.0])
 def test_equals_retraining_by_another_method(problem, kernel, C):
     """An interior-point method, from nothing, gives the same answers and margins."""
-    dual = dual_of(problem, kernel, C)
+    dual = problem.dual(kernel, C)
     assert_same_answers(judged(dual), by_retraining(dual, Qp(backend="clarabel")))
 
 
@@ -134,7 +123,7 @@ def test_equals_retraining_by_another_method(problem, kernel, C):
 @pytest.mark.parametrize("C", [1e-3, 0.3, 30.0, 1e4])
 def test_without_every_margin_the_answers_are_the_same(problem, kernel, C):
     """Who is decided by its training margin is wrong indeed, and only not measured."""
-    dual = dual_of(problem, kernel, C)
+    dual = problem.dual(kernel, C)
     every, some = judged(dual), Exact().leave_out(trained(dual))
     assert np.array_equal(every.wrong, some.wrong)
     assert np.array_equal(every.road, some.road)
@@ -280,7 +269,7 @@ def test_small_c_and_balanced_classes_is_a_matter_of_the_centre():
 def test_order_of_rows_and_names_of_classes_do_not_matter(problem, kernel, C):
     """Permuted samples and permuted classes permute the answers."""
     draw = np.random.default_rng(1)
-    dual = dual_of(problem, kernel, C)
+    dual = problem.dual(kernel, C)
     rows, names = draw.permutation(dual.m), draw.permutation(dual.Q)
     gram = Gram(whole=dual.gram.matrix[np.ix_(rows, rows)])
     found = judged(replace(dual, gram=gram, y=names[dual.y][rows]))

@@ -45,20 +45,15 @@ class Table:
     delimiter: str
     heading: Heading
 
-    @property
-    def width(self) -> int:
-        """The number of columns, as the first line has it."""
-        return self.heading.width
-
     def blocks(self, problems: Problems) -> Iterator[tuple[list[int], Rows]]:
         """Lines and rows, some thousand at a time; rows of other width are told."""
-        rows = records(self.source, self.delimiter, problems)
+        rows, width = records(self.source, self.delimiter, problems), self.heading.width
         ragged: list[tuple[int, int]] = []
         if self.heading.header:
             next(rows)
         while block := list(islice(rows, BLOCK)):
-            ragged += [(n, len(row)) for n, row in block if len(row) != self.width]
-            whole = [(n, row) for n, row in block if len(row) == self.width]
+            ragged += [(n, len(row)) for n, row in block if len(row) != width]
+            whole = [(n, row) for n, row in block if len(row) == width]
             yield [n for n, _ in whole], [row for _, row in whole]
         if ragged:
             self._tell_ragged(ragged, problems)
@@ -69,7 +64,7 @@ class Table:
         named = "the header has" if here.header else f"line {here.line} has"
         others = f" ({len(ragged)} such lines in all)" if len(ragged) > 1 else ""
         problems.add(
-            f"{counted(got, 'field')}, {named} {self.width}{others}; "
+            f"{counted(got, 'field')}, {named} {here.width}{others}; "
             f"the delimiter is the {DELIMITERS.get(self.delimiter, self.delimiter)}"
             + (" (a decimal comma is one too)" if self.delimiter == "," else ""),
             line,
@@ -178,7 +173,7 @@ def read_plain(
             body,
             sep=table.delimiter,
             header=None,
-            names=range(table.width),
+            names=range(table.heading.width),
             index_col=False,
             usecols=sorted({*numbers, *texts}),
             dtype={**dict.fromkeys(texts, object), **dict.fromkeys(numbers, float)},
@@ -215,7 +210,7 @@ def _body(table: Table) -> int | None:
     returns = b"\r" in data and data.count(b"\r") != data.count(b"\r\n")
     if quotes or returns or table.delimiter not in DELIMITERS:
         return None
-    return start if _even(data, start, ord(table.delimiter), table.width) else None
+    return start if _even(data, start, ord(table.delimiter), here.width) else None
 
 
 def _even(data: bytes, start: int, mark: int, width: int) -> bool:

@@ -20,9 +20,7 @@ from msvm_select.phrases import html_table
 
 SCHEMA_VERSION = 1
 Value = str | float | int | bool | None
-Setting = tuple[str, float | None, float | None, float | None]
-PARAMETERS = ("gamma", "degree", "coef0")
-CELL = ("kernel", *PARAMETERS, "C")
+Setting = tuple[str | float | None, ...]  # a kernel's name, and PARAMETERS
 STATES = {
     "ok": "a value",
     "ambiguous": "ambiguous (a left-out margin within 1e-7 of 0)",
@@ -56,6 +54,7 @@ class Column:
     look            a table shows it at first look
     appended        it follows the schema of version 1, where it was asked for
     largest         the largest value is the best; otherwise the smallest
+    parameter       of some kernel
     further         the form of its further columns (``cv10_error``), if it may have
                     some; ``usual`` is the argument that the column itself stands for
     """
@@ -78,6 +77,7 @@ class Column:
     look: bool = False
     appended: bool = False
     largest: bool = False
+    parameter: bool = False
     further: str = ""
     usual: str = ""
 
@@ -141,10 +141,14 @@ class Row:
     kernel: str = column(
         "`linear`, `polynomial`, `rbf`, `sigmoid` or `precomputed`", default=""
     )
-    gamma: float | None = column("parameter of the kernel", empty="the kernel has none")
-    degree: float | None = column("parameter of the polynomial", empty="other kernels")
+    gamma: float | None = column(
+        "parameter of the kernel", empty="the kernel has none", parameter=True
+    )
+    degree: float | None = column(
+        "parameter of the polynomial", empty="other kernels", parameter=True
+    )
     coef0: float | None = column(
-        "parameter of polynomial and sigmoid", empty="other kernels"
+        "parameter of polynomial and sigmoid", empty="other kernels", parameter=True
     )
     C: float = column(
         "weight of the slacks, see "
@@ -372,7 +376,7 @@ class Row:
     @property
     def setting(self) -> Setting:
         """The kernel with its parameters, which the cells along C share."""
-        return self.kernel, self.gamma, self.degree, self.coef0
+        return self.kernel, *(getattr(self, name) for name in PARAMETERS)
 
     @property
     def parameters(self) -> dict[str, float]:
@@ -426,6 +430,8 @@ def _table() -> dict[str, Column]:
 
 
 TABLE = _table()
+PARAMETERS = tuple(c.name for c in TABLE.values() if c.parameter)
+CELL = ("kernel", *PARAMETERS, "C")
 COLUMNS = tuple(c.name for c in TABLE.values() if not c.appended)
 EXTRA = tuple(c.name for c in TABLE.values() if c.appended)
 NUMBERS = tuple(

@@ -51,6 +51,7 @@ DOORS = {
 LATE_PACKAGES = {
     *("matplotlib", "rich", "pandas", "scipy", "osqp", "qpsolvers"),
     *("resource", "fcntl"),
+    *("importlib", "platform", "traceback"),
 }
 LATE = {
     # LAPACK by its C interface: compiled functions that only some kernels need

@@ -7,12 +7,8 @@ when they are asked for; each lives in the module of its name, as ``command``.
 from __future__ import annotations
 
 import os
-import platform
 import sys
-import traceback
 from importlib import import_module
-from importlib.metadata import PackageNotFoundError
-from importlib.metadata import version as version_of
 from typing import Any
 
 import click
@@ -105,6 +101,8 @@ class Group(click.Group):
                 return super().invoke(ctx)
             except MsvmError as error:
                 if (ctx.obj or {}).get("debug"):
+                    import traceback
+
                     traceback.print_exc()
                 for line in (f"Error: {error}", *getattr(error, "__notes__", ())):
                     click.echo(line, err=True)
@@ -136,20 +134,22 @@ def _print_version(
 
 def _versions() -> str:
     """A line each, this program first; packages are asked for, not imported."""
+    import platform
+    from importlib.metadata import PackageNotFoundError, version
+
+    def told(package: str) -> str:
+        try:
+            return version(package)
+        except PackageNotFoundError:
+            return "(not installed)"
+
     lines = [
-        (PROGRAM, version_of(PROGRAM)),
+        (PROGRAM, version(PROGRAM)),
         ("Python", platform.python_version()),
-        *((package, _version(package)) for package in PACKAGES),
+        *((package, told(package)) for package in PACKAGES),
         ("platform", f"{platform.system()} {platform.release()} {platform.machine()}"),
     ]
     return "\n".join(f"{name} {found}" for name, found in lines)
-
-
-def _version(package: str) -> str:
-    try:
-        return version_of(package)
-    except PackageNotFoundError:
-        return "(not installed)"
 
 
 @click.group(

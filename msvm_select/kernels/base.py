@@ -80,8 +80,7 @@ class Kernel(ABC):
     @property
     def setting(self) -> Setting:
         """As the rows of its cells have it."""
-        gamma, degree, coef0 = map(self.parameters.get, PARAMETERS)
-        return self.name, gamma, degree, coef0
+        return self.name, *map(self.parameters.get, PARAMETERS)
 
     def __str__(self) -> str:
         """``rbf gamma=0.5``, for a person."""

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from msvm_select.columns import CELL, Row
-from msvm_select.data.read import as_dataset
+from msvm_select.data.read import split_reading
 from msvm_select.errors import DataError, SettingsError
 from msvm_select.model.model import Certificate, Model, Training
 from msvm_select.phrases import listed
@@ -19,7 +19,6 @@ from msvm_select.results.identity import data_summary, versions
 from msvm_select.results.ranking import Results
 from msvm_select.settings import Settings, settings_from
 from msvm_select.settings.catalogue import READING, reading_value
-from msvm_select.settings.values import GridLike
 from msvm_select.train.along_C import Trained, train_cell
 from msvm_select.train.events import Progress, silent
 
@@ -37,54 +36,23 @@ SHORT = 60  # characters of a value that a message can hold
 ROUNDING = 1e-6  # of the dual objective, beside what the gaps allow
 
 
-def fit(
-    data: Any,
-    *,
-    kernel: str = "rbf",
-    C: GridLike = 1.0,
-    gamma: GridLike | None = None,
-    sigma: GridLike | None = None,
-    degree: GridLike | None = None,
-    coef0: GridLike | None = None,
-    loss: str = "l1",
-    scale: str | None = None,
-    solver: str = "exact",
-    gap: float | None = None,
-    qp_backend: str | None = None,
-    allow_indefinite: bool = False,
-    progress: Progress = silent,
-    **reading: Any,
-) -> Model:
+def fit(data: Any, *, progress: Progress = silent, **values: Any) -> Model:
     """Train the machine of Weston and Watkins at one C and one kernel setting.
 
-    ``data`` is a path, a DataFrame, a pair (X, y) or a Dataset, and ``reading`` are the
-    options of ``load_csv``, such as ``target``. The settings are those of
-    ``run_sweep``, with the same defaults but C = 1; each has one value; ``loss="l2"``
+    ``data`` is a path, a DataFrame, a pair (X, y) or a Dataset. The ``values`` are
+    those of ``run_sweep``: settings by name, with the same defaults but C = 1, each of
+    one value; and the options of ``load_csv``, such as ``target``. ``loss="l2"``
     squares the slacks. A machine that does not converge says so in its certificate.
 
     >>> fit(load_csv("data/iris.csv"), C=1, gamma=0.25).save("iris.json")
     """
-    values = {
-        "kernel": kernel,
-        "C": C,
-        "gamma": gamma,
-        "sigma": sigma,
-        "degree": degree,
-        "coef0": coef0,
-        "loss": loss,
-        "scale": scale,
-        "solver": solver,
-        "gap": gap,
-        "qp_backend": qp_backend,
-        "allow_indefinite": allow_indefinite,
-    }
+    data, values = split_reading(data, {"C": 1.0, **values})
     # numpy's own scalars, as a grid search hands them over, are numbers like others
     plain = {
         name: value.item() if isinstance(value, np.generic) else value
         for name, value in values.items()
     }
-    settings = settings_from(plain)
-    return fit_settings(as_dataset(data, **reading), settings, progress)
+    return fit_settings(data, settings_from(plain), progress)
 
 
 def fit_settings(

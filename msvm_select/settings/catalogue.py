@@ -66,8 +66,9 @@ class Option:
     ``within`` the two. If an option that ``joins`` is given several times, all its
     values count; any other is refused then. One that does not ``decide`` changes no
     number of a row. A row of results tells what is ``of_rows``; where one machine is
-    trained there is nothing ``of_grids``. The ``default`` is None where other places
-    than the line may say the value.
+    trained there is nothing ``of_grids``. No sweep widens a grid beyond ``farthest`` of
+    itself: machines there are constant, or do not train. The ``default`` is None where
+    other places than the line may say the value.
     """
 
     help: str = ""
@@ -84,6 +85,7 @@ class Option:
     decides: bool = True
     of_rows: bool = False
     of_grids: bool = False
+    farthest: tuple[float, float] = (1e-9, 1e9)
     required: bool = False
     default: Any = None
 
@@ -185,9 +187,15 @@ class Declared:
         "Also scale, 1/(features x variance), and auto, 1/features. Default: 1 for the "
         "polynomial, scale for rbf and sigmoid.",
     )
-    sigma: Grid | None = _kernel(None, GRID, "For rbf: gamma = 1/(2 sigma^2).")
-    degree: Grid | None = _kernel(None, GRID, "For the polynomial. Default: 3.")
-    coef0: Grid | None = _kernel(None, ANY_GRID, "For polynomial and sigmoid.")
+    sigma: Grid | None = _kernel(
+        None, GRID, "For rbf: gamma = 1/(2 sigma^2).", farthest=(1e-5, 1e5)
+    )
+    degree: Grid | None = _kernel(
+        None, GRID, "For the polynomial. Default: 3.", farthest=(1.0, 10.0)
+    )
+    coef0: Grid | None = _kernel(
+        None, ANY_GRID, "For polynomial and sigmoid.", farthest=(-1e3, 1e3)
+    )
     loss: str = _training(
         "l1",
         _named(MACHINES, "loss"),

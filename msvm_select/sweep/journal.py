@@ -32,13 +32,13 @@ from msvm_select.phrases import counted, listed
 from msvm_select.records import Dataset
 from msvm_select.results.identity import versions
 from msvm_select.results.reread import JOURNAL, journal_row
-from msvm_select.settings import Settings
+from msvm_select.settings import PARAMETERS, Settings
 
 EVERY = 1.0  # seconds between two calls that see the lines safely onto the disk
 START = JOURNAL.encode()
 SHOWN = 8  # values of a list that a message gives
 NOT_OF_ROWS = ("rank_by",)  # settings that decide no row, only their order
-GRID = ("kernel", "C", "gamma", "sigma", "degree", "coef0")
+GRID = ("kernel", "C", *PARAMETERS)
 
 
 class Journal:

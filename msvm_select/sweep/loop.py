@@ -29,7 +29,8 @@ from msvm_select.records import Dataset
 from msvm_select.results.choosing import Edge, chosen, edges
 from msvm_select.results.identity import data_summary, versions
 from msvm_select.results.ranking import Results, rank
-from msvm_select.settings import Settings, settings_from
+from msvm_select.settings import PARAMETERS, Settings, settings_from
+from msvm_select.settings.catalogue import SETTINGS
 from msvm_select.settings.values import parse_grid
 from msvm_select.sweep.cells import Chain, Kept
 from msvm_select.sweep.journal import Journal
@@ -44,15 +45,6 @@ from msvm_select.train.events import (
     silent,
 )
 from msvm_select.train.prepare import Prepared, prepared
-
-FARTHEST = {
-    "C": (1e-9, 1e9),
-    "gamma": (1e-9, 1e9),
-    "sigma": (1e-5, 1e5),
-    "degree": (1.0, 10.0),
-    "coef0": (-1e3, 1e3),
-}
-"""Beyond these no sweep goes of itself: machines there are constant, or do not train"""
 
 Known = dict[Kernel, dict[float, Row]]
 Sweep = Callable[[Settings, Progress], Iterator[Row]]
@@ -189,7 +181,7 @@ class Extension:
         """The values beyond the edge that the kernels can have."""
         if edge.beyond is None:
             return ()
-        least, most = FARTHEST[edge.name]
+        least, most = SETTINGS[edge.name].farthest
         new = tuple(
             value
             for value in parse_grid(edge.beyond)
@@ -246,7 +238,7 @@ def grown_from(asked: Settings | None, settings: Settings) -> dict[str, Any]:
     """``extended_from``: the grids that were asked for, of those that were widened."""
     grown = {
         name: grid
-        for name in FARTHEST
+        for name in ("C", *PARAMETERS)
         if asked and (grid := getattr(asked, name)) != getattr(settings, name)
     }
     return {"extended_from": grown} if grown else {}

@@ -19,16 +19,27 @@ from msvm_select.phrases import did_you_mean
 
 with opened():
     from msvm_select.cli.interrupts import heed_sigterm, leave_threads_behind, stop_code
-    from msvm_select.cli.options import Command
     from msvm_select.cli.streams import hold_standard_streams, lost_output
 
-COMMANDS = (
-    *("sweep", "run", "rank", "show", "check", "generate", "fit", "predict"),
-    *("loo", "bound", "margins", "plot", "compare", "experiment"),
-    *("completion", "help"),
-)
-ELSEWHERE = {"run": "sweep:run", "help": ":show_help"}
-"""The commands that share a module with another."""
+COMMANDS = {
+    "sweep": ("sweep:command", "Train and rank the cells of a grid."),
+    "run": ("sweep:run", "Sweep as a TOML file says."),
+    "rank": ("rank:command", "Rank a result file by another criterion."),
+    "show": ("show:command", "List kernels, solvers, criteria, formats."),
+    "check": ("check:command", "Report what is in a data file."),
+    "generate": ("generate:command", "Write artificial data as CSV."),
+    "fit": ("fit:command", "Train one machine and keep it in a file."),
+    "predict": ("predict:command", "Classify samples by a model of fit."),
+    "loo": ("loo:command", "Judge every sample without itself."),
+    "bound": ("bound:command", "Show every term of every bound of one cell."),
+    "margins": ("margins:command", "Show the margin between each pair of classes."),
+    "plot": ("plot:command", "Draw results, a machine, samples along C."),
+    "compare": ("compare:command", "Compare how well the criteria choose."),
+    "experiment": ("experiment:command", "Repeat the experiment of a paper."),
+    "completion": ("completion:command", "Print what lets a shell complete the line."),
+    "help": ("show:show_help", "Print the help of a command."),
+}
+"""Name -> ("module:function", one line for the help)."""
 PACKAGES = (
     *("numpy", "scipy", "numba", "osqp", "qpsolvers", "click", "pandas", "rich"),
     *("matplotlib", "scikit-learn"),
@@ -72,13 +83,20 @@ class Group(click.Group):
         """All of them, in the order of the help."""
         return list(COMMANDS)
 
+    def format_commands(
+        self, ctx: click.Context, formatter: click.HelpFormatter
+    ) -> None:
+        """The names and their lines; no command is imported for it."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, line) for name, (_, line) in COMMANDS.items()])
+
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """The command, imported now; every one takes ``--debug``."""
         if cmd_name not in COMMANDS:
             return None
-        module, _, name = ELSEWHERE.get(cmd_name, f"{cmd_name}:command").partition(":")
+        module, _, name = COMMANDS[cmd_name][0].partition(":")
         with opened():
-            found = import_module(f"{__name__}.{module}".rstrip("."))
+            found = import_module(f"{__name__}.{module}")
             command: click.Command = getattr(found, name)
         if DEBUG not in command.params:
             command.params.append(DEBUG)
@@ -177,21 +195,6 @@ def cli() -> None:
     Results go to stdout or to the -o file, everything else to stderr. What is on
     offer: msvm-select show kernels.
     """
-
-
-@click.command("help", cls=Command, short_help="Print the help of a command.")
-@click.argument("name", metavar="[COMMAND]", required=False)
-@click.pass_context
-def show_help(context: click.Context, name: str | None) -> None:
-    """Print the help of a command, or of the whole program.
-
-    \b
-    msvm-select help
-    msvm-select help sweep
-    """
-    line = ["--help"] if name is None else [name, "--help"]
-    root = context.find_root()
-    cli.main(line, prog_name=root.info_name, standalone_mode=False)
 
 
 def main() -> None:

@@ -22,9 +22,7 @@ from msvm_select.model import examined
 from msvm_select.show.answers import bound as answer
 
 
-@click.command(
-    "bound", cls=Command, short_help="Show every term of every bound of one cell."
-)
+@click.command("bound", cls=Command)
 @data_argument
 @takes_one_cell()
 @takes_row

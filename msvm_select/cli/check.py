@@ -17,7 +17,7 @@ from msvm_select.show.answers import check as answer
 TAKEN = "taken for the class"
 
 
-@click.command("check", cls=Command, short_help="Report what is in a data file.")
+@click.command("check", cls=Command)
 @data_argument
 @takes(*READ, "form")
 def command(data: str, form: str, **options: Any) -> None:

@@ -29,9 +29,7 @@ TRUTH = "loo"
 COMPARED = "What to compare, beside loo. Default: all that the loss allows."
 
 
-@click.command(
-    "compare", cls=Command, short_help="Compare how well the criteria choose."
-)
+@click.command("compare", cls=Command)
 @data_argument
 @takes(
     # the ranking is by each criterion in turn

@@ -9,9 +9,7 @@ from msvm_select.cli.completing import SHELLS
 from msvm_select.cli.options import Command
 
 
-@click.command(
-    "completion", cls=Command, short_help="Print what lets a shell complete the line."
-)
+@click.command("completion", cls=Command)
 @click.argument("shell", metavar="bash|zsh|fish", type=click.Choice(list(SHELLS)))
 def command(shell: str) -> None:
     """Print the script by which a shell completes the line at a TAB.

@@ -24,9 +24,7 @@ if TYPE_CHECKING:
 NAMES = ("three-gaussians",)
 
 
-@click.command(
-    "experiment", cls=Command, short_help="Repeat the experiment of a paper."
-)
+@click.command("experiment", cls=Command)
 @click.argument("name", metavar="three-gaussians", type=click.Choice(NAMES))
 @takes(
     *("C", "per_class", "sets", "seed", "format", "output", "quiet"),

@@ -22,9 +22,7 @@ if TYPE_CHECKING:
     from msvm_select.model.model import Model
 
 
-@click.command(
-    "fit", cls=Command, short_help="Train one machine and keep it in a file."
-)
+@click.command("fit", cls=Command)
 @data_argument
 @takes(
     "output",

@@ -9,7 +9,7 @@ from msvm_select import generate as generating
 from msvm_select.cli.options import Command, takes
 
 
-@click.command("generate", cls=Command, short_help="Write artificial data as CSV.")
+@click.command("generate", cls=Command)
 @click.argument("name", metavar="three-gaussians")
 @takes(
     *("per_class", "seed", "output"),

@@ -22,7 +22,7 @@ from msvm_select.model import examined
 from msvm_select.show.answers import cell as answer
 
 
-@click.command("loo", cls=Command, short_help="Judge every sample without itself.")
+@click.command("loo", cls=Command)
 @data_argument
 @takes_one_cell()
 @takes_row

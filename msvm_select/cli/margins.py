@@ -21,9 +21,7 @@ from msvm_select.model import examined
 from msvm_select.show.answers import cell as answer
 
 
-@click.command(
-    "margins", cls=Command, short_help="Show the margin between each pair of classes."
-)
+@click.command("margins", cls=Command)
 @data_argument
 @takes_one_cell()
 @takes_row

@@ -63,9 +63,7 @@ USED = {
 PATH_C = "2^-6:2^10:17"
 
 
-@click.command(
-    "plot", cls=Command, short_help="Draw results, a machine, samples along C."
-)
+@click.command("plot", cls=Command)
 @click.argument("files", metavar="FILE..", nargs=-1, type=click.Path(allow_dash=True))
 @takes(
     *("output", "by", "ascii", "curves", "boundary", "margins", "left_out"),

@@ -34,7 +34,7 @@ HELP = {
 }
 
 
-@click.command("predict", cls=Command, short_help="Classify samples by a model of fit.")
+@click.command("predict", cls=Command)
 @argument("model")
 @data_argument
 @takes(

@@ -24,9 +24,7 @@ if TYPE_CHECKING:
 ENOUGH = 20  # cells that a table shows of those that moved, unless --top says more
 
 
-@click.command(
-    "rank", cls=Command, short_help="Rank a result file by another criterion."
-)
+@click.command("rank", cls=Command)
 @argument("results", metavar="RESULTS")
 @takes(
     *("by", *CHOOSING, "against", "tolerance", "top", *REPORT, "report"),

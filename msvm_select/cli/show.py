@@ -1,4 +1,4 @@
-"""``msvm-select show``: what is on offer, one line each, more for a criterion."""
+"""``msvm-select show``: what is on offer; ``help``: what a command takes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 
 import click
 
-from msvm_select.cli import EXIT_CODES
+from msvm_select.cli import EXIT_CODES, cli
 from msvm_select.cli.options import Command, takes
 from msvm_select.criteria import base as criteria
 from msvm_select.names import CRITERIA, ENDINGS, FORMATS, KERNELS, SOLVERS
@@ -72,9 +72,7 @@ TOPICS: dict[str, Callable[[], dict[str, Facts]]] = {
 }
 
 
-@click.command(
-    "show", cls=Command, short_help="List kernels, solvers, criteria, formats."
-)
+@click.command("show", cls=Command)
 @click.argument("topic", metavar="TOPIC", type=click.Choice(list(TOPICS)))
 @takes("form")
 def command(topic: str, form: str) -> None:
@@ -110,3 +108,18 @@ def _lines(facts: Facts) -> list[str]:
         return [facts["summary"]]
     told = f"{facts['kind']}; {facts['applies']}; costs {facts['cost']}"
     return [facts["summary"], told]
+
+
+@click.command("help", cls=Command)
+@click.argument("name", metavar="[COMMAND]", required=False)
+@click.pass_context
+def show_help(context: click.Context, name: str | None) -> None:
+    """Print the help of a command, or of the whole program.
+
+    \b
+    msvm-select help
+    msvm-select help sweep
+    """
+    line = ["--help"] if name is None else [name, "--help"]
+    root = context.find_root()
+    cli.main(line, prog_name=root.info_name, standalone_mode=False)

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from msvm_select.settings import Settings
 
 
-@click.command("sweep", cls=Command, short_help="Train and rank the cells of a grid.")
+@click.command("sweep", cls=Command)
 @data_argument
 @takes(*SWEEP)
 def command(data: str, **options: Any) -> None:
@@ -56,7 +56,7 @@ def command(data: str, **options: Any) -> None:
     _perform(data, chosen_reading(options), chosen_settings(options), options)
 
 
-@click.command("run", cls=Command, short_help="Sweep as a TOML file says.")
+@click.command("run", cls=Command)
 @argument("config", metavar="CONFIG.toml")
 @takes("data", *SWEEP)
 def run(config: str, data: str | None, **options: Any) -> None:

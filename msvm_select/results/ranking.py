@@ -62,6 +62,12 @@ class Results:
     gram: tuple[Mapping[str, Any], ...] = ()
 
     @property
+    def origin(self) -> dict[str, Any]:
+        """What the rows came from, as a file tells it."""
+        told = {"data": self.data, "settings": self.settings, "versions": self.versions}
+        return {name: dict(part) for name, part in told.items()}
+
+    @property
     def criteria(self) -> tuple[str, ...]:
         """Those that were asked for, as far as that is known."""
         return tuple(self.settings.get("criteria") or ())

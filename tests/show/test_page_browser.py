@@ -103,7 +103,7 @@ class Opener:
         context = self.browser.new_context(**{"viewport": BROAD, **how})
         self.contexts.append(context)
         tab = context.new_page()
-        tab.set_default_timeout(5000)
+        tab.set_default_timeout(20_000)  # on a busy machine the largest takes 6 s
         tab.on("console", lambda message: self.complaints.append(message.text))
         tab.on("pageerror", lambda error: self.complaints.append(str(error)))
         tab.on("dialog", lambda dialog: self.complaints.append(dialog.message))

@@ -42,10 +42,7 @@ def sheet(comparison: Comparison) -> Sheet:
     return Sheet(
         columns=[_look(name) for name in CHOICE],
         rows=rows,
-        facts={
-            name: dict(getattr(results, name))
-            for name in ("data", "settings", "versions")
-        },
+        facts=results.origin,
         blocks={
             "least_loo_rate": least,
             "seconds": {"training": comparison.training, "total": comparison.total},

@@ -24,10 +24,7 @@ def sheet(results: Results, top: int | None = None) -> Sheet:
     return Sheet(
         columns=[look(name) for name in results.columns],
         rows=[{n: row.value(n) for n in results.columns} for row in head.rows],
-        facts={
-            name: dict(getattr(results, name))
-            for name in ("data", "settings", "versions")
-        },
+        facts=results.origin,
         blocks=_blocks(results),
         shown=[*where, *others],
         spare=others,

@@ -19,9 +19,9 @@ from msvm_select.cli import cli
 from msvm_select.columns import Row
 from msvm_select.results.choosing import chosen as choose
 from msvm_select.results.ranking import Results, rank
-from msvm_select.show.charts.curves import curves_of
+from msvm_select.show.charts.curves import bundles_of, curves_of
 from msvm_select.show.charts.heat import heat_map_of
-from msvm_select.show.charts.scale import Grid, compact
+from msvm_select.show.charts.scale import Grid, Scale, compact
 from msvm_select.show.figures import look
 from msvm_select.show.figures.look import short, thinned
 from msvm_select.show.page.charts import Painting, style
@@ -246,6 +246,25 @@ def test_the_curves_show_each_kind_in_its_panel(swept: Results) -> None:
     assert any(line.is_dashed() for line in bounds.lines if len(line.get_xdata()) == 2)
     values = [c.values for c in chart.bounds if c.column == "radius_margin"]
     assert values == [(1000.0, 1000.0, 1000.0)]  # 500 of 50 samples, in percent
+
+
+def test_page_and_picture_have_the_same_curves(swept: Results) -> None:
+    """The chosen setting comes first, with the values of the picture."""
+    (bundle,) = bundles_of(swept, ["loo_rate", "sv_rate"])  # nobody asked for the other
+    assert bundle.chosen == (8.0, 10.0)
+    assert len(bundle.curves) == len(GAMMAS)
+    assert bundle.curves[0] == curves_of(swept).rates[0]
+
+
+def test_an_axis_has_round_values() -> None:
+    """From 0; powers of ten beyond a ratio of 100."""
+    even = Scale.upward([3.0, 17.0])
+    assert (even.low, even.high, even.is_log) == (0.0, 17.0, False)
+    assert even.ticks(5) == [0.0, 5.0, 10.0, 15.0]
+    steep = Scale.upward([0.5, 2e6])
+    assert steep.titled("bound") == "bound (logarithmic)"
+    assert steep.ticks(5) == [1.0, 1e2, 1e4, 1e6]
+    assert Scale.upward([0.0]).ticks(5)[0] == 0.0
 
 
 def test_the_curves_show_each_cross_validation() -> None:

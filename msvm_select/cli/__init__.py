@@ -28,15 +28,15 @@ COMMANDS = {
     "show": ("show:command", "List kernels, solvers, criteria, formats."),
     "check": ("check:command", "Report what is in a data file."),
     "generate": ("generate:command", "Write artificial data as CSV."),
-    "fit": ("fit:command", "Train one machine and keep it in a file."),
-    "predict": ("predict:command", "Classify samples by a model of fit."),
-    "loo": ("loo:command", "Judge every sample without itself."),
+    "fit": ("fit:command", "Train one machine and save it."),
+    "predict": ("predict:command", "Classify samples with a model of fit."),
+    "loo": ("loo:command", "Judge each sample by a machine without it."),
     "bound": ("bound:command", "Show every term of every bound of one cell."),
     "margins": ("margins:command", "Show the margin between each pair of classes."),
     "plot": ("plot:command", "Draw results, a machine, samples along C."),
     "compare": ("compare:command", "Compare how well the criteria choose."),
     "experiment": ("experiment:command", "Repeat the experiment of a paper."),
-    "completion": ("completion:command", "Print what lets a shell complete the line."),
+    "completion": ("completion:command", "Print the script for completion in a shell."),
     "help": ("show:show_help", "Print the help of a command."),
 }
 """Name -> ("module:function", one line for the help)."""
@@ -181,7 +181,7 @@ def _versions() -> str:
     is_eager=True,
     expose_value=False,
     callback=_print_version,
-    help="Print the version, and those of what it stands on.",
+    help="Print the version, and those of the packages that it uses.",
 )
 def cli() -> None:
     """Choose the hyperparameters of multi-class support vector machines, exactly.
@@ -192,8 +192,8 @@ def cli() -> None:
     msvm-select run configs/iris.toml                the same from a file
     msvm-select rank ranked.csv --by train-errors    rank it again
 
-    Results go to stdout or to the -o file, everything else to stderr. What is on
-    offer: msvm-select show kernels.
+    Results go to stdout or to the -o file, everything else to stderr. To see what
+    you can choose from: msvm-select show kernels.
     """
 
 

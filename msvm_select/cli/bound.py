@@ -32,7 +32,7 @@ from msvm_select.show.answers import bound as answer
     jobs={"help": "Samples at the same time. Default: 1."},
 )
 def command(data: str, explain: bool, **options: Any) -> None:
-    """Show every term of every bound of one machine, beside its true errors.
+    """Show every term of every bound of one machine, next to its true errors.
 
     \b
     msvm-select bound data/iris.csv --C 1 --gamma 0.25 --loss l2
@@ -42,8 +42,8 @@ def command(data: str, explain: bool, **options: Any) -> None:
 
     A bound that does not apply to this machine says so, and why; it may then lie below
     the errors. --explain adds to each number its formula and the theorem or equation
-    that it comes from; the other formats always have both. Exit 5, with nothing shown,
-    when the training did not converge.
+    that it comes from; the other formats always have both. If the training did not
+    converge, nothing is shown and the exit code is 5.
     """
     asked = Asked(data, options)
     output = Output.of(options, asked.settings.format, asked.talk, data)

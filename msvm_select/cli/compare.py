@@ -38,17 +38,17 @@ COMPARED = "What to compare, beside loo. Default: all that the loss allows."
     criteria={"help": COMPARED},
 )
 def command(data: str, **options: Any) -> None:
-    """Sweep by every criterion, and hold each choice against exact leave-one-out.
+    """Sweep with every criterion, and compare each choice with exact leave-one-out.
 
     \b
     msvm-select compare data/iris.csv --gamma 2^-7:2^1:5
     msvm-select compare data/wine.csv --loss l2 --criteria radius-margin,span,cv
     msvm-select compare data/glass.csv --format markdown -o compared.md
 
-    One row a criterion: the cell that it picks, that cell's exact leave-one-out rate,
+    One row per criterion: the cell that it picks, that cell's exact leave-one-out rate,
     the regret (that rate less the smallest of the grid), Kendall's rank correlation
     with leave-one-out over the grid, in how many cells it has a value and applies, and
-    its share of the time. Exits are those of `sweep`.
+    its share of the time. The exit codes are those of `sweep`.
     """
     layers = setting_layers(options)
     truth = {"criteria": with_the_truth(checked_values(layers))}

@@ -12,7 +12,7 @@ from msvm_select.cli.options import Command
 @click.command("completion", cls=Command)
 @click.argument("shell", metavar="bash|zsh|fish", type=click.Choice(list(SHELLS)))
 def command(shell: str) -> None:
-    """Print the script by which a shell completes the line at a TAB.
+    """Print the script that lets a shell complete commands when you press Tab.
 
     \b
     msvm-select completion bash > ~/.msvm-select.bash

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 @takes_row
 @takes(*READ, "quiet", "verbose")
 def command(data: str, output: str, **options: Any) -> None:
-    """Train one machine, certify it, and keep it in a file for `predict`.
+    """Train one machine, certify it, and save it for `predict`.
 
     \b
     msvm-select fit data/iris.csv --C 1 --gamma 0.25 -o iris.json
@@ -45,12 +45,12 @@ def command(data: str, output: str, **options: Any) -> None:
     msvm-select predict iris.json data/iris.csv --scores
 
     --from trains the cell that a sweep chose, as it was trained there, and refuses data
-    that are not those of the sweep. Keep results as json for it: a csv does not tell
-    the scaling.
+    that are not those of the sweep. Save the results as json for this: a csv does not
+    hold the scaling.
 
     The model holds the scaling, the classes, the support vectors with their weights,
-    the biases, the kernel and the certificate. Exit 5 when it is written, but the
-    training did not converge.
+    the biases, the kernel and the certificate. If the training did not converge, it is
+    written and the exit code is 5.
     """
     asked = Asked(data, options)
     file.check_model_path(output, data)

@@ -39,11 +39,11 @@ def command(data: str, every: bool, **options: Any) -> None:
     msvm-select loo data/glass.csv --C 8 --format csv > samples.csv
     msvm-select loo data/iris.csv --from ranked.json --fail-above 0.05
 
-    One row a sample: its class, the prediction and the margin without it (`?` at a
-    tie, which counts as wrong), and the road to the answer. The table shows the
-    samples that are wrong or ambiguous, a confusion matrix and the totals; the other
-    formats have every sample, json has all of it. Exit 5, with nothing shown, when the
-    training did not converge.
+    One row per sample: its class, the prediction and the margin without it (`?` for a
+    tie, which counts as wrong), and how the answer was found. The table shows the
+    samples that are wrong or ambiguous, a confusion matrix and the totals. The other
+    formats have every sample, and json has everything. If the training did not
+    converge, nothing is shown and the exit code is 5.
     """
     asked = Asked(data, options)
     output = Output.of(options, asked.settings.format, asked.talk, data)

@@ -27,17 +27,18 @@ from msvm_select.show.answers import cell as answer
 @takes_row
 @takes(*READ, *REPORT, "verbose")
 def command(data: str, **options: Any) -> None:
-    """Show how far apart one machine holds the classes, and what is closest.
+    """Show the margin between each two classes, and the samples closest to it.
 
     \b
     msvm-select margins data/iris.csv --C 1 --gamma 0.25
     msvm-select margins data/wine.csv --kernel linear --C 1000 --format csv
     msvm-select margins data/iris.csv --from ranked.json
 
-    One row a pair of classes k, l: the geometric margin gamma_kl = (1 + delta_kl) /
+    One row per pair of classes k, l: the geometric margin gamma_kl = (1 + delta_kl) /
     ||w_k - w_l||, delta_kl (0 where the closest sample lies at margin 1, below it with
     slack), ||w_k - w_l||, and the closest samples of both classes by id, or by line of
-    the file. Exit 5, with the rows shown, when the training did not converge.
+    the file. If the training did not converge, the rows are shown and the exit code
+    is 5.
     """
     asked = Asked(data, options)
     output = Output.of(options, asked.settings.format, asked.talk, data)

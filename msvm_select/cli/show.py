@@ -76,7 +76,7 @@ TOPICS: dict[str, Callable[[], dict[str, Facts]]] = {
 @click.argument("topic", metavar="TOPIC", type=click.Choice(list(TOPICS)))
 @takes("form")
 def command(topic: str, form: str) -> None:
-    """List what is on offer: kernels, solvers, criteria, formats or exit-codes.
+    """List what you can choose: kernels, solvers, criteria, formats; or exit-codes.
 
     \b
     msvm-select show kernels

@@ -76,9 +76,9 @@ class Score:
 
 KINDS = {
     "exact": "the number itself",
-    "bound": "above the error where it applies",
-    "estimate": "of the error, by machines trained on a part or predicted",
-    "index": "a number to rank by, in no unit of errors",
+    "bound": "above the error, if it applies",
+    "estimate": "of the error, from machines trained on a part, or predicted",
+    "index": "a number to rank by; it does not count errors",
 }
 
 

@@ -83,7 +83,7 @@ class Holdout(_Splitting):
     name = "holdout"
     column = "holdout_error"
     applies = "always; another share gives another value"
-    cost = "once the training"
+    cost = "one more training"
 
     def __init__(self, share: float = DEFAULT_SHARE, seed: int = 0) -> None:
         """``share`` of the samples to test with, between 0 and 1."""

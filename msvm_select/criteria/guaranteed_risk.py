@@ -99,7 +99,7 @@ class GuaranteedRisk(Criterion):
     name = "guaranteed-risk"
     column = "guaranteed_risk"
     kind = "index"
-    applies = "at any C; a bound of the risk with --union"
+    applies = "at any C; a bound on the risk with --union"
     cost = "next to nothing"
 
     def score(self, cell: Cell, carry: Any = None) -> Score:

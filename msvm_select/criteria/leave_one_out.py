@@ -33,7 +33,7 @@ class LeaveOneOut(Criterion):
     column = "loo_rate"
     kind = "exact"
     applies = "at every optimum"
-    cost = "mostly less than the training"
+    cost = "about the training for few classes, far more for many"
 
     def score(self, cell: Cell, carry: Any = None) -> Score:
         """Errors, rate, how many margins are within 1e-7 of 0, how many retrained."""
@@ -71,7 +71,7 @@ class SupportCount(Criterion):
     name = "sv-rate"
     column = "sv_rate"
     kind = "bound"
-    applies = "of loo_rate, where b is unique"
+    applies = "for loo_rate, if b is unique"
     cost = "nothing"
 
     def score(self, cell: Cell, carry: Any = None) -> Score:
@@ -85,7 +85,7 @@ class TrainErrors(Criterion):
     name = "train-errors"
     column = "train_errors"
     kind = "index"
-    applies = "always; too low, the more so the larger C"
+    applies = "always; too low, above all for a large C"
     cost = "nothing"
 
     def score(self, cell: Cell, carry: Any = None) -> Score:

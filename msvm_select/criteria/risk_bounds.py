@@ -59,7 +59,7 @@ class Compression(Criterion):
     name = "compression"
     column = "compression_bound"
     kind = "bound"
-    applies = "of the risk, at any C, where b is unique"
+    applies = "for the risk, at any C, if b is unique"
     cost = "nothing"
 
     def score(self, cell: Cell, carry: Any = None) -> Score:
@@ -127,7 +127,7 @@ class VcDimension(Criterion):
     name = "vc"
     column = "vc_dimension"
     kind = "index"
-    applies = "for separable data; of the risk a bound if Q = 2"
+    applies = "for separable data; bounds the risk if Q = 2"
     cost = "one ball a kernel setting"
 
     def score(self, cell: Cell, carry: Any = None) -> Score:

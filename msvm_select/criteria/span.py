@@ -42,7 +42,7 @@ class Span(Criterion):
     name = "span"
     column = "span_rate"
     kind = "estimate"
-    applies = "exact where no variable changes sides"
+    applies = "exact if no variable changes sides"
     cost = "one factorization"
 
     def score(self, cell: Cell, carry: Any = None) -> Score:

@@ -326,7 +326,7 @@ READING = _by_name(
         metavar="CHAR",
         words=("tab", "semicolon", "comma"),
     ),
-    encoding=_reading(TEXT, "The text encoding. Default: utf-8."),
+    encoding=_reading(TEXT, "The text encoding. Default: utf-8, else cp1252."),
     no_header=_reading(
         FLAG,
         "The first line is a sample; features are named x1, x2, ...",
@@ -353,7 +353,8 @@ READING = _by_name(
     ),
     decimal=_reading(
         MARK,
-        "What marks the decimals of a number: point (default) or comma.",
+        "The decimal mark, point or comma. Default: point, or comma in files with "
+        "semicolons whose numbers show it.",
         words=("point", "comma"),
     ),
     thousands=_reading(
@@ -446,7 +447,7 @@ ON_THE_LINE = _by_name(
     left_out=_line(
         FLAG,
         "With --boundary: cross the samples that are wrong when left out. Default: "
-        "do, up to 1000 samples.",
+        "on, up to 1000 samples.",
         PICTURE,
     ),
     paths=_line(SWITCH, "Samples along C: FILE.. is DATA.", PICTURE),
@@ -457,7 +458,7 @@ ON_THE_LINE = _by_name(
         choices=("alpha", "outputs", "norm"),
     ),
     dpi=_line(
-        PLAIN, "Dots an inch of a .png.", PICTURE, within=(30, 1200), default=150
+        PLAIN, "Dots per inch of a .png.", PICTURE, within=(30, 1200), default=150
     ),
     size=_line(PLAIN, "Of the picture, in inches.", PICTURE, metavar="W,H"),
     per_class=_line(

@@ -5,17 +5,27 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from dataclasses import fields
 from pathlib import Path
 
 import click
 import numpy as np
 import pytest
 
-from msvm_select.cli import cli
+from msvm_select import columns
+from msvm_select.cli import cli, options
 from msvm_select.data.options import ReadOptions
 from msvm_select.errors import SettingsError
-from msvm_select.settings import Settings, settings_from
-from msvm_select.settings.catalogue import NOT_DECIDING, ON_THE_LINE, READING, SETTINGS
+from msvm_select.names import KERNELS
+from msvm_select.settings import PARAMETERS, Settings, settings_from
+from msvm_select.settings.catalogue import (
+    KERNEL,
+    NOT_DECIDING,
+    ON_THE_LINE,
+    READING,
+    SETTINGS,
+    TRAINING,
+)
 from msvm_select.settings.settings import default_gamma, gamma_value
 from tests.conftest import IRIS, run
 
@@ -164,3 +174,37 @@ def test_an_option_of_one_name_is_one_option(name: str) -> None:
         if key in every and isinstance(param, click.Option) and key != "form":
             flags = "/".join([*param.opts, *param.secondary_opts])
             assert set(flags.split("/")) == set("/".join(every[key].spelled).split("/"))
+
+
+@pytest.mark.parametrize(
+    "name", ["sweep", "run", "compare", "fit", "loo", "bound", "margins", "plot"]
+)
+def test_every_command_that_trains_takes_the_options_of_training(name: str) -> None:
+    """Such an option needs its entry in the catalogue and nothing else."""
+    sweeps = name in ("sweep", "run", "compare")
+    wanted = {
+        key
+        for key, one in SETTINGS.items()
+        if one.heading in (KERNEL, TRAINING) and (sweeps or not one.of_grids)
+    }
+    if name == "compare":
+        wanted.remove("extend")
+    assert wanted <= set(params(name))
+
+
+def test_the_parameters_of_kernels_are_the_same_in_both_tables() -> None:
+    """The catalogue has those of the columns, and sigma, which stands for gamma."""
+    assert set(PARAMETERS) == {*columns.PARAMETERS, "sigma"}
+    own = {one.name for kind in KERNELS.values() for one in fields(kind)}
+    assert own == set(columns.PARAMETERS)
+
+
+def test_options_are_made_from_the_catalogue_alone() -> None:
+    """No command declares one by itself; --version and --debug are the group's."""
+    folder = Path(options.__file__).parent
+    own = {path.stem for path in folder.glob("*.py") if "click.option(" in _code(path)}
+    assert own == {"options", "__init__"}
+
+
+def _code(path: Path) -> str:
+    return path.read_text(encoding="utf-8").replace("click.Option(", "click.option(")

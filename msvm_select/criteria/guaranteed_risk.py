@@ -110,67 +110,39 @@ class GuaranteedRisk(Criterion):
         tau = cell.solution.tau
         if carry is not None and carry[0] is tau:
             return Score(carry[1], carry)
-        curve = _Curve(cell)
-        value, best = curve.least
+        terms = guaranteed_risk(cell)
         columns = {
-            self.column: value,
-            "guaranteed_risk_gamma": float(curve.gamma[best]),
-            "guaranteed_risk_vacuous": value >= 1.0,
+            self.column: terms.value,
+            "guaranteed_risk_gamma": terms.gamma,
+            "guaranteed_risk_vacuous": terms.vacuous,
         }
         return Score(columns, (tau, columns))
 
 
 def guaranteed_risk(cell: Cell) -> GuaranteedRiskTerms:
-    """All terms of the bound for a trained cell, under its constants."""
-    curve, constants = _Curve(cell), cell.constants
-    value, best = curve.least
-    machines, d = curve.machines, curve.dimension
+    """All terms of the bound for a trained cell, under its constants.
+
+    Of every gamma at which it may be least the best is taken.
+    """
+    constants = cell.constants
+    d = constants.dimension or cell.kernel.dimension(cell.data.X.shape[1])
+    c = constants.maurey_c if d is None else None
+    measured = machines_of(cell.solution)
+    H, delta = paid_for(measured, constants)
+    gamma, share = margin_risks(0.5 * cell.solution.margins)
+    if d is not None:
+        ln_N = finite_dimension(H, gamma, d)
+    else:
+        ln_N = any_dimension(H, gamma, constants.maurey_c)
+    confidence = confidence_interval(ln_N, gamma, delta, H.m)
+    value = share + confidence
+    best = int(value.argmin())
     return GuaranteedRiskTerms(
-        value=value,
-        gamma=float(curve.gamma[best]),
-        margin_risk=float(curve.share[best]),
-        confidence=float(curve.confidence[best]),
-        log_covering=float(curve.log_covering[best]),
-        theorem=2 if d is None else 3,
-        dimension=d,
-        maurey_c=constants.maurey_c if d is None else None,
-        Lambda_w=machines.Lambda_w,
-        Lambda_Phi=machines.Lambda_Phi,
-        beta=machines.beta,
-        norm_w=curve.measured.Lambda_w,
-        largest_b=curve.measured.beta,
-        delta=constants.delta,
-        delta_paid=curve.delta,
-        union=constants.union,
-        m=machines.m,
-        Q=machines.Q,
-    )
-
-
-class _Curve:
-    """The bound at every gamma at which it may be least."""
-
-    def __init__(self, cell: Cell) -> None:
-        solution, constants = cell.solution, cell.constants
-        d = constants.dimension or cell.kernel.dimension(cell.data.X.shape[1])
-        self.dimension = d
-        self.measured = machines_of(solution)
-        self.machines, self.delta = paid_for(self.measured, constants)
-        self.gamma, self.share = margin_risks(0.5 * solution.margins)
-        if d is not None:
-            ln_N = finite_dimension(self.machines, self.gamma, d)
-        else:
-            ln_N = any_dimension(self.machines, self.gamma, constants.maurey_c)
-        self.log_covering = ln_N
-        m = self.machines.m
-        self.confidence = confidence_interval(ln_N, self.gamma, self.delta, m)
-
-    @property
-    def least(self) -> tuple[float, int]:
-        """The bound, and the place of its gamma."""
-        value = self.share + self.confidence
-        best = int(value.argmin())
-        return float(value[best]) + 1.0 / self.machines.m, best
+        float(value[best]) + 1.0 / H.m, float(gamma[best]), float(share[best]),
+        float(confidence[best]), float(ln_N[best]), 2 if d is None else 3, d, c,
+        H.Lambda_w, H.Lambda_Phi, H.beta, measured.Lambda_w, measured.beta,
+        constants.delta, delta, constants.union, H.m, H.Q,
+    )  # fmt: skip
 
 
 def machines_of(solution: Solution) -> Machines:

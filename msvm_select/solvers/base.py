@@ -31,7 +31,7 @@ from msvm_select.left_out import (
     Tell,
     quiet,
 )
-from msvm_select.records import Dual, Floats
+from msvm_select.records import Dual, Floats, Mask
 from msvm_select.solution import Solution
 
 RESIDUE = 1e-10  # of the box: so near to a bound is at it, but for rounding
@@ -64,13 +64,9 @@ class Solver(ABC):
         ``every_margin`` also trains what the training margin decides; ``jobs`` threads
         may be used; ``tell(done, of)`` hears how many samples are through.
         """
-        y, at, alpha = solution.dual.y, np.arange(solution.dual.m), solution.alpha
-        C, supports = solution.dual.C, solution.is_support_vector
-        alone = np.bincount(y, minlength=solution.dual.Q)[y] == 1
-        h = solution.outputs
-        margins = h[at, y][:, None] - h
-        weighed = (alpha * np.where(alpha > 0.0, margins, 0.0)).sum(axis=1)
-        decided = supports & (weighed <= 0.0)
+        y, alpha, C = solution.dual.y, solution.alpha, solution.dual.C
+        supports, at = solution.is_support_vector, np.arange(y.size)
+        margins, decided, alone = by_training(solution)
         road = np.where(decided, BY_TRAINING, np.where(supports, RETRAINED, NOT_A_SV))
         at_top = np.full(y.size, bool((alpha >= C).any()))
         loose = not ties_all(alpha.T, y, C)  # p itself may hold b
@@ -101,6 +97,19 @@ class Solver(ABC):
         if not machine.converged:
             raise SolverError(f"without sample {p + 1}: {machine.reason}")
         return machine
+
+
+def by_training(solution: Solution) -> tuple[Floats, Mask, Mask]:
+    """The margins (m, Q) of training, who is wrong without itself by them alone (m,).
+
+    And who is single in its class. Where sum_k alpha_pk m_pk <= 0, dropping p's loss
+    can only lower this sum, so that some margin stays <= 0.
+    """
+    y, alpha, h = solution.dual.y, solution.alpha, solution.outputs
+    alone = np.bincount(y, minlength=solution.dual.Q)[y] == 1
+    margins = h[np.arange(y.size), y][:, None] - h
+    weighed = (alpha * np.where(alpha > 0.0, margins, 0.0)).sum(axis=1)
+    return margins, solution.is_support_vector & (weighed <= 0.0), alone
 
 
 def scaled_start(dual: Dual, start: Solution | None) -> Floats:

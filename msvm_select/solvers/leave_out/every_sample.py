@@ -20,6 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import cached_property, partial
 
 import numpy as np
 
@@ -35,6 +36,7 @@ from msvm_select.left_out import (
 )
 from msvm_select.records import Floats, Ints
 from msvm_select.solution import Solution
+from msvm_select.solvers.base import by_training
 from msvm_select.solvers.exact.cycles import certify
 from msvm_select.solvers.exact.workbench import Room, Training
 from msvm_select.solvers.leave_out.exchanges import (
@@ -88,7 +90,7 @@ class _LeavingOut:
     def __init__(
         self, solution: Solution, train: Callable[[Training], Training], target: float
     ) -> None:
-        self.full = Training(solution.dual, solution)
+        self.full, self.solution = Training(solution.dual, solution), solution
         self.train, self.target = train, target
         self.bench, self.C = self.full.bench, solution.dual.C
         # the next C goes on from the factor of this training: it must not depend, not
@@ -106,33 +108,25 @@ class _LeavingOut:
         self.at_top = np.zeros(m, bool)
         self.unsure = np.zeros(m)
         self.present = np.bincount(self.y, minlength=Q) > 0
-        self.tableau: Tableau | None = None
-        self.columns: Columns | None = None
 
     def sort_out(self, every_margin: bool) -> Ints:
         """Answer what needs no work; -> the samples that do."""
         self.proves = every_margin  # margins that are shown are computed from K itself
-        A, F, y = self.full.A, self.full.F, self.y
-        at = np.arange(y.size)
-        h = F + self.b[:, None]
-        m = h[y, at] - h
-        m[y, at] = np.inf
-        supports = A.max(axis=0) > 0.0
-        alone = np.bincount(y, minlength=A.shape[0])[y] == 1
-        weighed = (A * np.where(A > 0.0, m, 0.0)).sum(axis=0)
-        decided = supports & (weighed <= 0.0)
-        self.road[~supports] = NOT_A_SV
-        self.margins[~supports] = m.T[~supports]
-        self.at_top[~supports] = bool((A >= self.C).any())
+        A, y, order = self.full.A, self.y, self.bench.order
+        margins, decided, alone = by_training(self.solution)
+        margins, decided, alone = margins[order], decided[order], alone[order]
+        idle = A.max(axis=0) <= 0.0
+        self.road[idle], self.margins[idle] = NOT_A_SV, margins[idle]
+        self.at_top[idle] = bool((A >= self.C).any())
         if not ties_all(A, y, self.C):
-            for p in np.flatnonzero(~supports & ~alone):
+            for p in np.flatnonzero(idle & ~alone):
                 self._centre_without(int(p))
         self.road[decided] = BY_TRAINING
         self.road[alone] = SINGLE
         self.margins[alone] = -np.inf
-        self.margins[at, y] = np.inf
+        self.margins[np.arange(y.size), y] = np.inf
         self.decided = decided & ~alone
-        asked = supports & ~alone
+        asked = ~idle & ~alone
         return np.flatnonzero(asked if every_margin else asked & ~decided)
 
     def _centre_without(self, p: int) -> None:
@@ -149,40 +143,36 @@ class _LeavingOut:
 
     def settle(self, samples: Ints, jobs: int) -> None:
         """On the tableau, where there is one."""
-        if self.columns is None and not self._build(samples):
+        columns = self.columns
+        if columns is None:
             return
-        assert self.columns is not None
-        self.columns.need_shifts_of(samples)
+        columns.need_shifts_of(samples)
+        attempt = partial(self._pass, columns)
         parts = np.array_split(samples, max(1, min(jobs, samples.size // 8)))
         while any(part.size for part in parts):
             if len(parts) == 1:
-                parts = [self._pass(parts[0])]
+                parts = [attempt(parts[0])]
             else:
                 with ThreadPoolExecutor(len(parts)) as pool:
-                    parts = list(pool.map(self._pass, parts))
-            self.columns.make_needed()
-        self.columns.forget()
+                    parts = list(pool.map(attempt, parts))
+            columns.make_needed()
+        columns.forget()
 
-    def _build(self, samples: Ints) -> bool:
-        """Make the tableau at the first call; whether there is one."""
-        if self.tableau is None and samples.size:
-            free = self.full.n_free
-            if free * self.full.A.size > TABLEAU_NUMBERS:
-                return False
-            diagonal = self.bench.sorted_gram.diagonal
-            self.tableau = build(
-                self.full.K, self.full.Z, self.y, float(diagonal.max()) or 1.0,
-                self.full.A, self.full.F, self.b, self.C,
-            )  # fmt: skip
-            if self.tableau is not None:
-                self.columns = Columns(self.tableau)
-        return self.columns is not None
+    @cached_property
+    def columns(self) -> Columns | None:
+        """Those of the tableau, made when they are asked for; None without one."""
+        full = self.full
+        if full.n_free * full.A.size > TABLEAU_NUMBERS:
+            return None
+        tableau = build(
+            full.K, full.Z, self.y, float(full.diagonal.max()) or 1.0,
+            full.A, full.F, self.b, self.C,
+        )  # fmt: skip
+        return None if tableau is None else Columns(tableau)
 
-    def _pass(self, samples: Ints) -> Ints:
+    def _pass(self, columns: Columns, samples: Ints) -> Ints:
         """Try each sample; -> those that lack a column of S."""
-        t, columns = self.tableau, self.columns
-        assert t is not None
-        assert columns is not None
+        t = columns.tableau
         small = 1e-9 * min(self.C, float(self.full.A.max()))
         table = Table(
             t.G, t.X, t.XT, columns.store, columns.at, t.alpha_M, t.alpha_N, t.r_N,
@@ -198,7 +188,7 @@ class _LeavingOut:
             margins, exchanges, at_top, status, columns.needed, alphas,
         )  # fmt: skip
         for i in np.flatnonzero(status == SETTLED) if self.proves else ():
-            margins[i] = self._proven(int(samples[i]), alphas[i], margins[i])
+            margins[i] = self._proven(t, int(samples[i]), alphas[i], margins[i])
         doubt = max(CLEAR, 1e3 * t.error * float(self.full.A.max()))
         sure = (status == SETTLED) & (np.abs(margins.min(axis=1)) > doubt)
         done = samples[sure]
@@ -211,13 +201,12 @@ class _LeavingOut:
         self.road[samples[status > NEEDS_COLUMN]] = RETRAINED
         return np.asarray(samples[status == NEEDS_COLUMN])
 
-    def _proven(self, p: int, values: Floats, guess: Floats) -> Floats:
+    def _proven(self, t: Tableau, p: int, values: Floats, guess: Floats) -> Floats:
         """The margins from this machine's own outputs; 0, so retrained, if they fail.
 
         The tableau is as exact as the inverse that it holds; K alpha is as exact as K.
         """
-        t, full = self.tableau, self.full
-        assert t is not None
+        full = self.full
         A, box = np.zeros_like(full.A), full.box.copy()
         A[np.r_[t.cols_M, t.cols_N], np.r_[t.rows_M, t.rows_N]] = values
         box[p] = 0.0

@@ -438,7 +438,6 @@ NUMBERS = tuple(
     c.name for c in TABLE.values() if c.kind is not str and c.name != "rank"
 )
 SCORES = tuple(c.name for c in TABLE.values() if c.role)
-RATES = tuple(c.name for c in TABLE.values() if c.role == "rate")
 RANKED_BY = {c.criterion: c for c in TABLE.values() if c.ranks}
 
 

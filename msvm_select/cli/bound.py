@@ -11,11 +11,10 @@ from msvm_select.cli.interrupts import patiently
 from msvm_select.cli.options import (
     READ,
     REPORT,
+    ROW,
     Command,
     data_argument,
-    takes,
     takes_one_cell,
-    takes_row,
 )
 from msvm_select.cli.streams import Output
 from msvm_select.model import examined
@@ -24,10 +23,8 @@ from msvm_select.show.answers import bound as answer
 
 @click.command("bound", cls=Command)
 @data_argument
-@takes_one_cell()
-@takes_row
-@takes(
-    *("delta", "maurey_c", "dimension", "union"),
+@takes_one_cell(
+    *(*ROW, "delta", "maurey_c", "dimension", "union"),
     *("jobs", *READ, "explain", *REPORT, "verbose"),
     jobs={"help": "Samples at the same time. Default: 1."},
 )

@@ -9,11 +9,11 @@ import click
 from msvm_select.cli.asking import Asked
 from msvm_select.cli.options import (
     READ,
+    ROW,
     Command,
     data_argument,
     takes,
     takes_one_cell,
-    takes_row,
 )
 from msvm_select.model import file, fitting
 
@@ -32,9 +32,7 @@ if TYPE_CHECKING:
         "help": "The file to write: .json to read, .npz for size.",
     },
 )
-@takes_one_cell()
-@takes_row
-@takes(*READ, "quiet", "verbose")
+@takes_one_cell(*ROW, *READ, "quiet", "verbose")
 def command(data: str, output: str, **options: Any) -> None:
     """Train one machine, certify it, and save it for `predict`.
 

@@ -11,11 +11,10 @@ from msvm_select.cli.interrupts import patiently
 from msvm_select.cli.options import (
     READ,
     REPORT,
+    ROW,
     Command,
     data_argument,
-    takes,
     takes_one_cell,
-    takes_row,
 )
 from msvm_select.cli.streams import Output, say_failed
 from msvm_select.model import examined
@@ -24,10 +23,8 @@ from msvm_select.show.answers import cell as answer
 
 @click.command("loo", cls=Command)
 @data_argument
-@takes_one_cell()
-@takes_row
-@takes(
-    *("jobs", "fail_above", *READ, "every", *REPORT, "verbose"),
+@takes_one_cell(
+    *(*ROW, "jobs", "fail_above", *READ, "every", *REPORT, "verbose"),
     jobs={"help": "Samples at the same time. Default: 1."},
 )
 def command(data: str, every: bool, **options: Any) -> None:

@@ -10,11 +10,10 @@ from msvm_select.cli.asking import Asked
 from msvm_select.cli.options import (
     READ,
     REPORT,
+    ROW,
     Command,
     data_argument,
-    takes,
     takes_one_cell,
-    takes_row,
 )
 from msvm_select.cli.streams import Output
 from msvm_select.model import examined
@@ -23,9 +22,7 @@ from msvm_select.show.answers import cell as answer
 
 @click.command("margins", cls=Command)
 @data_argument
-@takes_one_cell()
-@takes_row
-@takes(*READ, *REPORT, "verbose")
+@takes_one_cell(*ROW, *READ, *REPORT, "verbose")
 def command(data: str, **options: Any) -> None:
     """Show the margin between each two classes, and the samples closest to it.
 

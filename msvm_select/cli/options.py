@@ -40,6 +40,8 @@ CELL = tuple(
 """The kernel, C and the training."""
 READ = tuple(READING)
 """How to read DATA."""
+ROW = ("source", "rank", "select")
+"""A cell of earlier results, in the place of one that is told by ``CELL``."""
 CHOOSING = ("select", "fail_above", "require_applicable", "require_converged")
 """Which cell to take, and when not to be content with it."""
 REPORT = ("format", "output", "all_columns", "quiet")
@@ -112,28 +114,19 @@ def _made(option: Option) -> Decorator[Any]:
     )
 
 
-def takes_one_cell(**changes: Mapping[str, Any]) -> Decorator[Any]:
-    """The kernel, C and the training, one value each."""
+def takes_one_cell(*more: str, **changes: Mapping[str, Any]) -> Decorator[Any]:
+    """The kernel, C and the training, one value each; and ``more`` options."""
     alone = {name: {"metavar": "VALUE"} for name in PARAMETERS}
-    return takes(
-        *CELL,
-        **{
-            **alone,
-            "kernel": {"help": EVERY["kernel"].help.replace(" May repeat.", "")},
-            "C": {"metavar": "VALUE", "help": "Default: 1."},
-            **changes,
+    here = {
+        "kernel": {"help": EVERY["kernel"].help.replace(" May repeat.", "")},
+        "C": {"metavar": "VALUE", "help": "Default: 1."},
+        "select": {
+            "help": "With --from: choose the row by this rule, best, simplest or 1se. "
+            "Default: the choice of the file."
         },
-    )
+    }
+    return takes(*CELL, *more, **{**alone, **here, **changes})
 
-
-takes_row = takes(
-    *("source", "rank", "select"),
-    select={
-        "help": "With --from: choose the row by this rule, best, simplest or 1se. "
-        "Default: the choice of the file."
-    },
-)
-"""A cell of earlier results in the place of the options of ``takes_one_cell``"""
 
 # Not checked by click: a missing file is bad data (exit 3), with a suggestion.
 data_argument = click.argument("data", type=click.Path(allow_dash=True))

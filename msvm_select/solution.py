@@ -8,8 +8,10 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from msvm_select.flow import Potentials, centre
+from msvm_select.flow import Potentials, centre, ties_all
 from msvm_select.records import TIE, Dual, Floats, Mask, Work
+
+TIGHT = 1e-9  # a gap that tells the interval of b from a point
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,10 +51,16 @@ class Solution:
         """The biases (Q,), with sum zero over the classes present."""
         return self.potentials.b
 
-    @property
+    @cached_property
     def b_unique(self) -> bool:
-        """Whether the optimal biases are one point (up to a common constant)."""
-        return self.potentials.unique
+        """Whether the optimal biases are one point (up to a common constant).
+
+        A loose gap widens the interval of b, even where it is a point at the optimum.
+        There the free variables decide: b is unique if they tie all classes together.
+        """
+        if self.potentials.unique or self.gap <= TIGHT:
+            return self.potentials.unique
+        return ties_all(self.alpha.T, self.dual.y, self.dual.C)
 
     @cached_property
     def outputs(self) -> Floats:

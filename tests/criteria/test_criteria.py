@@ -23,7 +23,7 @@ from msvm_select.kernels.rbf import Rbf
 from msvm_select.names import CRITERIA
 from msvm_select.records import Dataset, Dual, Scaling
 from msvm_select.solvers.qp import Qp
-from tests.conftest import PROBLEMS, Problem, blobs
+from tests.conftest import DATA, PROBLEMS, Problem, blobs, run
 
 ARGUMENTS = {"cv": "4", "holdout": "0.3"}
 
@@ -108,6 +108,13 @@ def test_support_vectors_bound_leave_one_out(three):
     everyone = np.arange(three.y.size)
     assert idle.size > 3
     assert not any(errors_by_hand(cell, np.delete(everyone, p), [p]) for p in idle)
+
+
+def test_support_vectors_rank_the_cells_of_a_loose_gap():
+    """At the gap that smo stops at by default, the biases are told to be unique."""
+    grid = ("--C", 1, "--gamma", "0.25,1", "--criteria", "sv-rate", "--solver", "smo")
+    found = run("sweep", DATA / "glass.csv", *grid)
+    assert "* best by sv-rate" in found.stdout, found.stderr
 
 
 @pytest.mark.parametrize("name", ["three", "two", "six", "duplicates"])

@@ -211,6 +211,22 @@ def test_biases_that_are_not_unique_by_hand(solver):
     assert s.potentials.width == pytest.approx(0.5, abs=1e-5)
 
 
+@pytest.mark.parametrize("gap", [1e-3, 1e-5, 1e-8])
+@pytest.mark.parametrize("C", [0.5, 8.0, 512.0])
+def test_a_loose_gap_tells_unique_biases_as_well(gap, C, problem):
+    """The interval of b is then wide, though the optimum has one b."""
+    dual = problem.dual(Rbf(0.3), C)
+    assert trained("smo", dual, gap=gap).b_unique == reference.solve(dual).b_unique
+
+
+@pytest.mark.parametrize("gap", [1e-3, 1e-5])
+def test_a_loose_gap_tells_biases_that_are_not_unique(gap):
+    """The four classes by hand, of which the free variables tie three only."""
+    X = np.array([[-7.0, 0], [-6, 1], [6, 1], [7, 0], [0, -2]])
+    dual = Dual(Linear().gram(X), np.array([0, 1, 1, 2, 3]), 4, 100.0)
+    assert not trained("smo", dual, gap=gap).b_unique
+
+
 @pytest.fixture
 def triangle() -> Solution:
     """A point that no two-cycle improves, though a three-cycle does.

@@ -66,12 +66,14 @@ class Score:
     ``notes`` says what is not as it should be (a machine that was trained for the score
     and did not converge); a row with notes counts as not converged. ``left_out`` holds
     the answers of the machines without each sample, if the score is of them.
+    ``missing`` says which numbers could not be computed; the others count.
     """
 
     columns: Mapping[str, float | int | bool | None]
     carry: Any = None
     notes: tuple[str, ...] = ()
     left_out: LeftOut | None = None
+    missing: str = ""
 
 
 KINDS = {

@@ -31,6 +31,7 @@ from functools import cached_property
 import numpy as np
 
 from msvm_select.criteria.box_qp import minimise
+from msvm_select.errors import SolverError
 from msvm_select.records import Floats, Ints
 from msvm_select.solution import Solution
 
@@ -49,7 +50,10 @@ class Constant:
 
 
 class FlowConstant:
-    """M_i of every support vector, solved for only where it is asked for."""
+    """M_i of every support vector, solved for only where it is asked for.
+
+    A program may fail. Its M_i is then not known, and ``missing`` says why.
+    """
 
     def __init__(self, solution: Solution) -> None:
         """alpha of the support vectors, and the flow F between the classes."""
@@ -63,6 +67,8 @@ class FlowConstant:
         self._M = self.s**2 + (self.alpha**2).sum(axis=1)
         room = self.F[:, self.y].T + BRIM * self.s[:, None]
         self._open = (self.alpha > room).any(axis=1)
+        self._failed = np.zeros(self.rows.size, np.bool_)
+        self.missing = ""
 
     @property
     def open(self) -> int:
@@ -71,15 +77,22 @@ class FlowConstant:
 
     @cached_property
     def M(self) -> Floats:
-        """M_i of each support vector, in the order of ``rows``."""
+        """M_i of each support vector, in the order of ``rows``; nan: not known."""
         for i in np.flatnonzero(self._open):
             self._settle(int(i))
-        known: Floats = self._M
-        return known
+        return np.where(self._failed, np.nan, self._M)
+
+    @property
+    def at_most(self) -> Floats:
+        """M_i, or where it is not known Q s_i^2, which it does not exceed."""
+        return np.where(np.isnan(self.M), self.F.shape[0] * self.s**2, self.M)
 
     @cached_property
     def constant(self) -> Constant | None:
-        """K; only the programs that could raise it are solved. None without alpha."""
+        """K; only the programs that could raise it are solved.
+
+        None without alpha, and where a program failed that could raise it.
+        """
         if self.rows.size == 0:
             return None
         counted = self.alpha >= IGNORED * float(self.alpha.max())
@@ -88,19 +101,24 @@ class FlowConstant:
         highest = float((self._M / least**2).max())
         for i in np.flatnonzero(self._open & (most > highest)):
             highest = max(highest, self._settle(int(i)) / float(least[i]) ** 2)
+        if (self._failed & (most > highest)).any():
+            return None
         at = int((self._M / least**2).argmax())
         k = int(np.where(counted[at], self.alpha[at], np.inf).argmin())
         return Constant(float(np.sqrt(K_MU * highest)), int(self.rows[at]), k)
 
     def _settle(self, i: int) -> float:
-        """Solve the program of one support vector."""
+        """M_i of one support vector; what it is at least, if its program fails."""
         if self._open[i]:
-            alpha, own = self.alpha[i], int(self.y[i])
-            M = by_water_level(self.F, alpha, own)
-            if M is None:
-                M = float((least_flow(self.F, alpha, own).sum(axis=0) ** 2).sum())
-            self._M[i] = M
             self._open[i] = False
+            alpha, own = self.alpha[i], int(self.y[i])
+            try:
+                M = by_water_level(self.F, alpha, own)
+                if M is None:
+                    M = float((least_flow(self.F, alpha, own).sum(axis=0) ** 2).sum())
+                self._M[i] = M
+            except SolverError as error:
+                self._failed[i], self.missing = True, str(error)
         return float(self._M[i])
 
 

@@ -51,6 +51,7 @@ class RadiusMargin:
 
     ball: around the support vectors, ball_all: around all samples; flow: its M_i give
     K, S2 and A. ``applicable`` says whether the bound holds, ``reason`` why (not).
+    A number is None where a program that it needs failed; ``flow.missing`` says why.
     """
 
     solution: Solution
@@ -71,20 +72,20 @@ class RadiusMargin:
         return self.ball_all.diameter
 
     @property
-    def constant(self) -> Constant:
+    def constant(self) -> Constant | None:
         """K with the sample i and the class k that attain it."""
-        constant = self.flow.constant
-        assert constant is not None
-        return constant
+        return self.flow.constant
 
     @property
-    def K(self) -> float:
+    def K(self) -> float | None:
         """The flow constant, 2 for Q = 2."""
-        return self.constant.K
+        return self.constant.K if self.constant else None
 
     @property
-    def bound(self) -> float:
+    def bound(self) -> float | None:
         """K D^2 sum alpha."""
+        if self.K is None:
+            return None
         return self.K * self.diameter**2 * self.solution.sum_alpha
 
     @property
@@ -97,15 +98,16 @@ class RadiusMargin:
         return Q * self.diameter_all**2 * squared
 
     @property
-    def S2(self) -> float:
+    def S2(self) -> float | None:
         """D^2 sum_p sqrt(2 M_p) <= K D^2 sum alpha: a sharper bound."""
-        return self.diameter**2 * float(np.sqrt(2.0 * self.flow.M).sum())
+        whole = float(np.sqrt(2.0 * self.flow.M).sum())
+        return None if np.isnan(whole) else self.diameter**2 * whole
 
     @property
-    def A(self) -> int:
+    def A(self) -> int | None:
         """#{ p : 2 D^4 M_p >= 1 } <= S2: sharper still, where b is unique."""
         reach = 2.0 * self.diameter**4 * self.flow.M
-        return int((reach >= 1.0 - 1e-9).sum())
+        return None if np.isnan(reach).any() else int((reach >= 1.0 - 1e-9).sum())
 
     @property
     def two_classes(self) -> TwoClasses | None:
@@ -199,7 +201,9 @@ class RadiusMarginBound(Criterion):
         note = (
             f"the smallest ball has a relative gap of {worst:.2g}, above {PROMISED:g}"
         )
-        return Score(columns, terms, (note,) if worst > PROMISED else ())
+        notes = (note,) if worst > PROMISED else ()
+        why = f"K and {self.column} are missing: {terms.flow.missing}"
+        return Score(columns, terms, notes, missing=why if terms.K is None else "")
 
 
 class RadiusMarginL1(Criterion):

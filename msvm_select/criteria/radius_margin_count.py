@@ -116,7 +116,7 @@ class _Judge:
     def __init__(self, terms: RadiusMargin) -> None:
         self.arcs = Arcs(terms.solution)
         self.y, self.Q = terms.solution.dual.y, terms.solution.dual.Q
-        most = terms.flow.M * terms.diameter**2
+        most = terms.flow.at_most * terms.diameter**2
         self.most = dict(zip(terms.flow.rows.tolist(), most.tolist(), strict=True))
         self.used: dict[tuple[int, ...], Mask] = {}
         self.programs = 0

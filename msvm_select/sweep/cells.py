@@ -137,6 +137,7 @@ class Scoring:
             self._carries[i] = score.carry if self.warm_start else None
             columns |= self._named(name, criterion, score)
             self.left_out = self.left_out or score.left_out
+            reasons.append(score.missing)
             if score.notes:
                 columns["status"] = "not_converged"
                 reasons += score.notes

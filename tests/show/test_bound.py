@@ -244,3 +244,44 @@ def test_a_machine_without_support_vectors_has_no_radius_margin(monkeypatch) -> 
     assert "K" not in value
     assert np.isfinite(value["guaranteed_risk"])
     assert "radius-margin" not in conclusion(found)
+
+
+@pytest.fixture
+def stopped(monkeypatch) -> str:
+    """Every small program of K fails; what it says."""
+    said = "a small quadratic program of the bound stopped at 0.02"
+
+    def fails(*_: Any) -> None:
+        raise SolverError(said)
+
+    monkeypatch.setattr("msvm_select.criteria.flow_constant.by_water_level", fails)
+    return said
+
+
+LACKS = {"C": 30, "gamma": 0.01, "loss": "l2"}
+
+
+def test_a_program_that_fails_leaves_the_other_numbers(stopped: str) -> None:
+    """Only what needs it is missing, and says so; B* is counted and still a bound."""
+    found = report("wine", **LACKS)
+    value = numbers(found)
+    missing = ("K", "radius_margin", "S2", "A")
+    notes = {row["term"]: row["note"] for row in sheet(found).rows}
+    for term in missing:
+        assert value[term] is None
+        assert notes[term] == f"missing: {stopped}"
+    assert value["radius_margin_count B*"] >= value["loo_errors"] > 0
+    assert value["radius_margin_q"] > value["diameter D"] > 0.0  # the others
+    assert conclusion(found).endswith(f"radius-margin is missing: {stopped}")
+
+
+def test_a_row_says_which_number_a_failed_program_left_out(stopped: str) -> None:
+    """The row is ok, has the others, and criteria after it are computed."""
+    line = ("--C", 30, "--gamma", 0.01, "--loss", "l2", "--format", "csv")
+    criteria = ("--criteria", "radius-margin,loo", "--rank-by", "loo")
+    found = command("sweep", DATA / "wine.csv", *line, *criteria)
+    (row,) = rows_of(found.stdout)
+    assert (row["K"], row["radius_margin"], row["status"]) == ("", "", "ok")
+    assert row["status_reason"] == f"K and radius_margin are missing: {stopped}"
+    assert float(row["radius_margin_q"]) > 0.0
+    assert int(row["loo_errors"]) > 0

@@ -91,6 +91,8 @@ def conclusion(report: BoundsReport) -> str:
     terms = report.radius_margin
     if terms is None:
         return text
+    if terms.bound is None:
+        return f"{text}; radius-margin is missing: {terms.flow.missing}"
     word = "applies" if terms.applicable else "does not apply"
     return f"{text}; radius-margin {terms.bound:.6g} ({word}: {terms.reason})"
 
@@ -164,9 +166,14 @@ def _radius_margin(report: BoundsReport) -> Rows:
     if terms is None:
         return []
     constant, ball, data = terms.constant, terms.ball, report.data
-    i, k = constant.sample, constant.against
-    where = f"at {sample_name(data, i)}, {data.classes[data.y[i]]} -> {data.classes[k]}"
     holds, two = terms.applicable, terms.two_classes
+    S2, A = terms.S2, terms.A
+    why = f"missing: {terms.flow.missing}"
+    where = why
+    if constant is not None:
+        i, own = constant.sample, data.y[constant.sample]
+        pair = f"{data.classes[own]} -> {data.classes[constant.against]}"
+        where = f"at {sample_name(data, i)}, {pair}"
     unique = holds and terms.solution.b_unique
     chains = f"{counted.bridges} of them without a chain" if counted else ""
     found: Rows = [
@@ -181,11 +188,13 @@ def _radius_margin(report: BoundsReport) -> Rows:
          f"class c}} alpha_jl; alpha below {IGNORED:g} max alpha are ignored",
          "RM Theorem 2, Problems 5 and 6 in the form of flows", where),
         ("radius_margin", terms.bound, "K D^2 sum_ik alpha_ik", "RM Theorem 2, (50)",
-         "", holds),
-        ("S2", terms.S2, "D^2 sum_p sqrt(2 M_p)",
-         "own; RM Lemma 2 before K is taken out", "", unique),
-        ("A", terms.A, "#{ p : 2 D^4 M_p >= 1 }",
-         "own; RM Lemma 2, the samples that it lets pass", "", unique),
+         *(("", holds) if constant else (why,))),
+        ("S2", S2, "D^2 sum_p sqrt(2 M_p)",
+         "own; RM Lemma 2 before K is taken out",
+         *((why,) if S2 is None else ("", unique))),
+        ("A", A, "#{ p : 2 D^4 M_p >= 1 }",
+         "own; RM Lemma 2, the samples that it lets pass",
+         *((why,) if A is None else ("", unique))),
         ("radius_margin_count B*", counted.count if counted else None,
          "#{ p : for some class n no chain of arcs of others leads from y_p to n, "
          "or N_p min v'Hv >= 1 }, N_p = min l'Hl over circulations l <= alpha with "

@@ -9,6 +9,7 @@ from pathlib import Path
 from string import ascii_lowercase
 from typing import Any, ClassVar
 
+import hypothesis
 import numpy as np
 import pytest
 from click.testing import CliRunner, Result
@@ -24,6 +25,10 @@ from msvm_select.show.answers.sweep import sheet
 from msvm_select.solution import Solution
 from msvm_select.solvers.qp import Qp
 from tests.write_docs import furnish
+
+# No deadline: a busy machine, or what loads at first use, makes an example slow.
+hypothesis.settings.register_profile("patient", deadline=None)
+hypothesis.settings.load_profile("patient")
 
 DATA = Path(__file__).parent.parent / "data"
 IRIS = DATA / "iris.csv"

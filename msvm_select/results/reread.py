@@ -110,8 +110,18 @@ def _journal(name: str, text: str) -> Results:
         rows[row.setting, row.C] = row
     if not rows:
         raise DataError(f"{name} has no finished cells yet.")
-    about = {"name": str(data.get("name", "")), **sizes}
+    about = {"name": str(data.get("name", "")), **sizes, **_class_sizes(data)}
     return Results(tuple(rows.values()), "", about, settings, versions)
+
+
+def _class_sizes(data: Mapping[str, Any]) -> dict[str, Any]:
+    """How many samples each class has; an older journal does not tell."""
+    names, sizes = data.get("classes"), data.get("class_sizes")
+    if not isinstance(names, list) or not isinstance(sizes, list):
+        return {}
+    if any(type(size) is not int for size in sizes):
+        return {}
+    return {"classes": dict(zip(names, sizes, strict=False))}
 
 
 def journal_row(place: str, values: Any) -> Row:

@@ -206,6 +206,7 @@ def header_of(data: Dataset, settings: Settings) -> dict[str, Any]:
             "samples": data.m,
             "features": int(data.X.shape[1]),
             "classes": list(data.classes),
+            "class_sizes": np.bincount(data.y, minlength=data.Q).tolist(),
             "sha256": fingerprint(data),
         },
         "settings": settings.deciding(),
@@ -268,7 +269,7 @@ def _of_data(there: Mapping[str, Any], here: Mapping[str, Any]) -> Iterator[str]
     """What differs of the data; their name alone does not count."""
     if there.get("sha256") == here["sha256"]:
         return
-    names = [name for name in here if name != "sha256"]
+    names = [name for name in here if name != "sha256" and name in there]
     changed = [name for name in names if there.get(name) != here[name]]
     for name in changed:
         yield _differs(f"{name} of the data", there.get(name), here[name])

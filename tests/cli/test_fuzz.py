@@ -44,7 +44,6 @@ def fuzz(examples: int) -> settings:
     """So many examples, or TIMES as many."""
     return settings(
         max_examples=examples * TIMES,
-        deadline=None,
         derandomize=TIMES == 1,
         database=None,
         suppress_health_check=list(HealthCheck),

@@ -120,7 +120,7 @@ def test_the_printed_form_of_theorem_2() -> None:
     assert found == pytest.approx(exponent * math.log(2.0))
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.floats(1e-6, 60.0), st.integers(1, 20000))
 def test_the_least_whole_number(A: float, M: int) -> None:
     """It satisfies the inequality, and one less does not."""

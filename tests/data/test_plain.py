@@ -131,7 +131,6 @@ def bits(dataset: Dataset) -> tuple[Any, ...]:
 
 @settings(
     max_examples=250,
-    deadline=None,
     derandomize=True,
     suppress_health_check=list(HealthCheck),
 )

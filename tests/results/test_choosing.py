@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -288,6 +289,11 @@ def test_a_journal_is_a_file_of_results(tmp_path: Path) -> None:
     journal, swept = tmp_path / "journal.ndjson", tmp_path / "swept.json"
     line = ["sweep", IRIS, "--C", "0.125,8", "--gamma", "0.5", "--criteria", "sv-rate"]
     run(*line, "--journal", journal, "-o", swept, "-q")
+    constant = "Always saying 'setosa', the largest class, is wrong for 100 of 150"
+    assert constant in run("rank", journal).stdout
+    old = re.sub(r'"class_sizes": \[[^]]*\], ', "", journal.read_text())
+    journal.write_text(old)  # as before the header told them
+    assert "Always" not in run("rank", journal).stdout
     ranked_again = run("rank", journal, "--format", "csv")
     assert ranked_again.exit_code == 0, ranked_again.stderr
     assert ranked_again.stdout == run("rank", swept, "--format", "csv").stdout

@@ -269,7 +269,7 @@ def test_a_config_may_come_from_a_pipe() -> None:
 odd = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=8)
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(odd, st.lists(odd), st.floats(1e-300, 1e300), st.booleans())
 def test_what_is_printed_is_read_back(
     tmp_path: Path, text: str, texts: list[str], number: float, truth: bool

@@ -30,13 +30,13 @@ COMMANDS = {
     "generate": ("generate:command", "Write artificial data as CSV."),
     "fit": ("fit:command", "Train one machine and save it."),
     "predict": ("predict:command", "Classify samples with a model of fit."),
-    "loo": ("loo:command", "Judge each sample by a machine without it."),
-    "bound": ("bound:command", "Show every term of every bound of one cell."),
-    "margins": ("margins:command", "Show the margin between each pair of classes."),
+    "loo": ("examine:loo", "Judge each sample by a machine without it."),
+    "bound": ("examine:bound", "Show every term of every bound of one cell."),
+    "margins": ("examine:margins", "Show the margin between each pair of classes."),
     "plot": ("plot:command", "Draw results, a machine, samples along C."),
     "compare": ("compare:command", "Compare how well the criteria choose."),
     "experiment": ("experiment:command", "Repeat the experiment of a paper."),
-    "completion": ("completion:command", "Print the script for completion in a shell."),
+    "completion": ("show:completion", "Print the script for completion in a shell."),
     "help": ("show:show_help", "Print the help of a command."),
 }
 """Name -> ("module:function", one line for the help)."""

@@ -14,8 +14,7 @@ from msvm_select.cli.interrupts import patiently
 from msvm_select.cli.options import Command, takes
 from msvm_select.cli.streams import Output
 from msvm_select.show.answers import experiment as answer
-from msvm_select.show.figures import experiment as figure
-from msvm_select.show.figures import look
+from msvm_select.show.figures import look, samples
 
 if TYPE_CHECKING:
     from msvm_select.experiment import Experiment, TrainingSet
@@ -68,7 +67,9 @@ def command(
         answer.sheet(experiment)
     )
     if output is not None:
-        files.write_whole(output, figure.figure_bytes(experiment.sets[0], output))
+        one = experiment.sets[0]
+        figure = look.picture(lambda: samples.figure_1(one), output)
+        files.write_whole(output, figure.content)
         talk.say(f"Written: {output}")
     click.get_current_context().exit(0 if experiment.converged else 5)
 

@@ -19,7 +19,7 @@ from msvm_select.cli import PROGRAM
 from msvm_select.cli.interrupts import beside, patiently, stop_code
 from msvm_select.errors import MsvmError, SettingsError
 from msvm_select.model import examined
-from msvm_select.show.charts import confusion as matrix
+from msvm_select.show.charts import heat as matrix
 from msvm_select.show.page import page as html
 from msvm_select.show.page import words
 from msvm_select.sweep import cells, loop
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from msvm_select.records import Dataset
     from msvm_select.results.ranking import Results
     from msvm_select.settings import Settings
-    from msvm_select.show.charts.confusion import Confusion
+    from msvm_select.show.charts.heat import Confusion
     from msvm_select.train.events import Progress
 
 UNFINISHED = "the sweep was interrupted before its end."

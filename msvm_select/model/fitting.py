@@ -15,8 +15,7 @@ from msvm_select.model.model import Certificate, Model, Training
 from msvm_select.phrases import listed
 from msvm_select.records import Columns, Dataset
 from msvm_select.results.choosing import as_chosen
-from msvm_select.results.identity import data_summary, versions
-from msvm_select.results.ranking import Results
+from msvm_select.results.ranking import Results, data_summary, versions
 from msvm_select.settings import Settings, settings_from
 from msvm_select.settings.catalogue import READING, reading_value
 from msvm_select.train.along_C import Trained, train_cell

@@ -15,8 +15,7 @@ from collections.abc import Iterable, Mapping
 from msvm_select.columns import Row, column_of, holds, state_of
 from msvm_select.criteria.guaranteed_risk import FIXED_BEFOREHAND, INDEX
 from msvm_select.names import KERNELS
-from msvm_select.results.identity import Baseline, baseline_of
-from msvm_select.results.ranking import Results
+from msvm_select.results.ranking import Baseline, Results, baseline_of
 
 COLUMN = "guaranteed_risk"
 SELECTS_NOTHING = (

@@ -9,11 +9,15 @@ cells that did not converge and cells that failed.
 from __future__ import annotations
 
 import math
+import platform
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from msvm_select.columns import (
     COLUMNS,
@@ -35,7 +39,8 @@ from msvm_select.columns import (
 )
 from msvm_select.errors import SettingsError
 from msvm_select.names import KERNELS
-from msvm_select.phrases import counted, did_you_mean, html_table, listed
+from msvm_select.phrases import counted, did_you_mean, html_table, listed, quoted
+from msvm_select.records import Dataset
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -43,6 +48,7 @@ if TYPE_CHECKING:
     from msvm_select.results.choosing import Choice
 
 LAST = ("inapplicable", "none", "not_converged", "failed")  # in this order
+PACKAGES = ("msvm-select", "numpy", "scipy", "numba", "osqp", "qpsolvers")
 IN_A_NOTEBOOK = 10  # rows of the table in a notebook
 
 
@@ -244,3 +250,64 @@ def kendall(first: Sequence[float], second: Sequence[float]) -> float | None:
         return None
     tau = float(kendalltau(first, second).statistic)
     return tau if math.isfinite(tau) else None
+
+
+@dataclass(frozen=True)
+class Baseline:
+    """Always the largest class: ``wrong`` of ``m`` samples are of another one."""
+
+    name: str
+    wrong: int
+    m: int
+
+    @property
+    def rate(self) -> float:
+        """The error rate."""
+        return self.wrong / self.m
+
+    @property
+    def text(self) -> str:
+        """One sentence, without its full stop."""
+        return (
+            f"Always saying {quoted(self.name)}, the largest class, is wrong for "
+            f"{self.wrong} of {self.m} samples ({100.0 * self.rate:.1f} %)"
+        )
+
+
+def baseline_of(classes: Mapping[str, int]) -> Baseline | None:
+    """From the number of samples of each class; None without any."""
+    m = sum(classes.values())
+    if m == 0:
+        return None
+    name = max(classes, key=lambda name: classes[name])
+    return Baseline(name, m - classes[name], m)
+
+
+def data_summary(data: Dataset) -> dict[str, Any]:
+    """Name, sizes, features, how many samples each class has, how it was read."""
+    counts = np.bincount(data.y, minlength=data.Q).tolist()
+    reading = {
+        name: list(value) if isinstance(value, tuple) else value
+        for name, value in data.reading.items()
+    }
+    return {
+        "name": data.name,
+        "n_samples": data.m,
+        "n_features": int(data.X.shape[1]),
+        "n_classes": data.Q,
+        "target": data.target,
+        "features": list(data.features),
+        "classes": dict(zip(data.classes, counts, strict=True)),
+        **({"reading": reading} if reading else {}),
+    }
+
+
+def versions() -> dict[str, str]:
+    """Of Python, of this program and of the packages that compute."""
+    found = {"python": platform.python_version()}
+    for package in PACKAGES:
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            continue
+    return found

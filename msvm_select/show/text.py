@@ -6,8 +6,7 @@ import math
 from collections.abc import Iterator
 from textwrap import wrap
 
-from msvm_select.show.charts.confusion import Confusion
-from msvm_select.show.charts.heat import HeatCell, HeatMap, HeatPanel
+from msvm_select.show.charts.heat import Confusion, HeatCell, HeatMap, HeatPanel
 from msvm_select.show.sheet import aligned
 
 SHADES = " ░▒▓█"

@@ -30,7 +30,7 @@ from msvm_select.files import check_writable
 from msvm_select.kernels.base import Kernel
 from msvm_select.phrases import counted, listed
 from msvm_select.records import Dataset
-from msvm_select.results.identity import versions
+from msvm_select.results.ranking import versions
 from msvm_select.results.reread import JOURNAL, journal_row
 from msvm_select.settings import PARAMETERS, Settings
 

@@ -27,8 +27,7 @@ from msvm_select.handover import interleave
 from msvm_select.kernels.base import Kernel
 from msvm_select.records import Dataset
 from msvm_select.results.choosing import Edge, chosen, edges
-from msvm_select.results.identity import data_summary, versions
-from msvm_select.results.ranking import Results, rank
+from msvm_select.results.ranking import Results, data_summary, rank, versions
 from msvm_select.settings import PARAMETERS, Settings, settings_from
 from msvm_select.settings.catalogue import SETTINGS
 from msvm_select.settings.values import parse_grid

@@ -15,7 +15,7 @@ from click.shell_completion import split_arg_string
 from click.testing import CliRunner
 
 from msvm_select.cli import cli, completing
-from msvm_select.cli.completion import SHELLS
+from msvm_select.cli.completing import SHELLS
 from msvm_select.data.table import SPELLED
 
 ODD = ["sepal length", "sepal $w", "it's", "a,b", "klasse", "naïve"]

@@ -13,7 +13,7 @@ from msvm_select.model.examined import judged
 from msvm_select.records import Dataset
 from msvm_select.results.ranking import Results, rank
 from msvm_select.settings import settings_from
-from msvm_select.show.charts.confusion import confusion_of
+from msvm_select.show.charts.heat import confusion_of
 from msvm_select.show.page.page import Report
 from msvm_select.show.page.words import command_line
 from tests.conftest import PROBLEMS

@@ -16,8 +16,8 @@ from msvm_select.left_out import AMBIGUOUS, REPAIRED, ROADS
 from msvm_select.model.examined import Examined, LeftOutReport, MarginsReport
 from msvm_select.phrases import counted
 from msvm_select.records import Dataset, Ints, Plain, finite
-from msvm_select.results.identity import data_summary, versions
-from msvm_select.show.charts.confusion import UNDECIDED, confusion_of
+from msvm_select.results.ranking import data_summary, versions
+from msvm_select.show.charts.heat import UNDECIDED, confusion_of
 from msvm_select.show.sheet import Look, Sheet, shown
 from msvm_select.show.text import confusion_text
 from msvm_select.solution import Solution

@@ -9,7 +9,7 @@ from msvm_select.data.doubts import ColumnSummary, Description
 from msvm_select.errors import DataError
 from msvm_select.phrases import counted, in_a_line, quoted
 from msvm_select.records import Plain
-from msvm_select.results.identity import baseline_of
+from msvm_select.results.ranking import baseline_of
 from msvm_select.show.sheet import Look, Sheet
 
 MOST = 40  # classes, columns or warnings in a table

@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass
 from msvm_select.experiment import Experiment, Step, TrainingSet
 from msvm_select.phrases import counted
 from msvm_select.records import Plain
-from msvm_select.results.identity import versions
+from msvm_select.results.ranking import versions
 from msvm_select.show.sheet import Look, Sheet, aligned
 
 REFERENCE_C = 3e-3

@@ -3,6 +3,9 @@
 Each kernel has a panel. If two or more of its parameters vary, the one with the most
 values goes up, and each setting of the others has a panel of its own. If that makes too
 many panels, a cell shows the best over the others, and the title says so.
+
+The confusion is such a map too: of left-out answers, how often each class was taken for
+each other.
 """
 
 from __future__ import annotations
@@ -11,6 +14,8 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+
+import numpy as np
 
 from msvm_select.columns import (
     COUNTS,
@@ -22,7 +27,9 @@ from msvm_select.columns import (
     state_of,
 )
 from msvm_select.errors import DataError, SettingsError
+from msvm_select.left_out import LeftOut
 from msvm_select.names import KERNELS
+from msvm_select.records import Ints
 from msvm_select.results.choosing import as_chosen
 from msvm_select.results.ranking import Results
 from msvm_select.show.charts.scale import SHADES, Grid, Scale, shade
@@ -31,6 +38,8 @@ PREFERRED = ("loo", "cv", "holdout", "span", "radius-margin", "train-errors")
 MOST_PANELS = 4  # of one kernel
 PLAIN = ("ok", "vacuous")  # states whose cell has its number and no mark
 UNSET = math.nan  # the value of a parameter that there is not
+UNDECIDED = "?"
+TINTS = (0.0, 0.05, 0.15, 0.30)  # shares of a class that goes wrong, from faint to full
 
 
 @dataclass(frozen=True)
@@ -211,3 +220,44 @@ def _panel(
         cells.setdefault(at, cell)
     kernel = ranked[0][0].kernel
     return HeatPanel(title, kernel, up, tuple(values), tuple(Cs), cells)
+
+
+@dataclass(frozen=True, eq=False)
+class Confusion:
+    """counts (Q, Q + 1): samples of class k predicted as l; last, the undecided."""
+
+    classes: tuple[str, ...]
+    counts: Ints
+
+    @property
+    def predicted(self) -> tuple[str, ...]:
+        """The columns to show: the classes, and ``?`` if some sample is undecided."""
+        undecided = (UNDECIDED,) if self.counts[:, -1].any() else ()
+        return (*self.classes, *undecided)
+
+    @property
+    def errors(self) -> int:
+        """How many samples are not predicted as their own class."""
+        return int(self.counts.sum() - self.counts.diagonal().sum())
+
+    @property
+    def lines(self) -> list[tuple[str, list[int]]]:
+        """Each true class with its counts, in the columns of ``predicted``."""
+        shown = self.counts[:, : len(self.predicted)].tolist()
+        return list(zip(self.classes, shown, strict=True))
+
+    def tint(self, k: int, l: int) -> int:
+        """How much of class k is taken for l, 0 (nothing) .. 4; of others than k."""
+        share = self.counts[k, l] / max(1, self.counts[k].sum())
+        return sum(share > least for least in TINTS)
+
+
+def confusion_of(classes: tuple[str, ...], left_out: LeftOut) -> Confusion:
+    """The counts of all samples.
+
+    >>> confusion_of(data.classes, report.left_out).lines
+    """
+    Q = len(classes)
+    counts = np.zeros((Q, Q + 1), np.int64)
+    np.add.at(counts, (left_out.y, left_out.predicted), 1)
+    return Confusion(classes, counts)

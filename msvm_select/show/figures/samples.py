@@ -1,6 +1,7 @@
 """What the samples, or the classes, are along C; a machine's regions and its samples.
 
-Along C, few lines have names, and the others are grey.
+Along C, few lines have names, and the others are grey. Figure 1 of the experiment has a
+training set, Bayes' circles and the straight boundaries.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from msvm_select.experiment import Classifier, TrainingSet, best_linear, boundaries
 from msvm_select.records import Floats
 from msvm_select.show.charts.samples import Paths, Plane
 from msvm_select.show.figures.look import (
@@ -33,6 +35,10 @@ ACROSS = (7.2, 5.0)  # inches
 TINTS = (0.22, 0.12, 0.28, 0.17)  # neighbours differ in grey as well
 ERROR = "#B00020"
 MARGINS: Any = (0, (4, 2))
+FIGURE_1 = (10.0, 5.2)  # inches
+VIEW = (-20.0, 12.0, -17.0, 15.0)  # x1 from, to, x2 from, to
+# Class by class: told apart by shape and by lightness, so that grey print will do.
+MARKS = (("^", "0.0"), ("s", "0.45"), ("o", "0.75"))
 
 
 def paths(chart: Paths, size: Size | None = None) -> Figure:
@@ -203,3 +209,53 @@ def _samples(axes: Axes, chart: Plane) -> None:
             X[:, 0], X[:, 1], s=1.8 * area + 6.0, marker="x", color=ERROR,
             linewidth=1.3, zorder=5, label=f"{chart.meaning} ({count} of {m})",
         )  # fmt: skip
+
+
+def figure_1(one: TrainingSet) -> Figure:
+    """Figure 1 of the experiment: left the training set, right what separates it."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=FIGURE_1, layout="constrained")
+    left, right = figure.subplots(1, 2, sharex=True, sharey=True)
+    _points(left, one)
+    _boundaries(right, one)
+    for axes in (left, right):
+        axes.set(xlim=VIEW[:2], ylim=VIEW[2:], aspect="equal", xlabel="x1")
+        axes.set_ylabel("x2")
+    return figure
+
+
+def _points(axes: Axes, one: TrainingSet) -> None:
+    """The widest class first, so that it hides none."""
+    data = one.data
+    for k in (2, 1, 0):
+        X = data.X[data.y == k]
+        mark, grey = MARKS[k]
+        name = f"class {data.classes[k]}"
+        axes.scatter(
+            X[:, 0], X[:, 1], s=9, c=grey, marker=mark, linewidths=0, alpha=0.8,
+            label=name,
+        )  # fmt: skip
+    axes.set_title(f"Training set, 3 x {data.m // 3} points (seed {one.seed})")
+    axes.legend(loc="lower left", markerscale=2.0)
+
+
+def _boundaries(axes: Axes, one: TrainingSet) -> None:
+    """Circles thin, the best linear separator dashed, the machine thick."""
+    kinds: tuple[tuple[str, Classifier, dict[str, Any]], ...] = (
+        ("Bayes", Classifier.bayes(), {"color": "0.0", "lw": 1.0}),
+        ("best linear", best_linear(), {"color": "0.0", "lw": 1.2, "ls": "--"}),
+        (
+            f"M-SVM, C = {one.selected.C:g}",
+            one.selected.machine,
+            {"color": "0.5", "lw": 3.0, "zorder": 1.0},
+        ),
+    )
+    for name, classifier, style in kinds:
+        for i, curve in enumerate(boundaries(classifier)):
+            label = name if i == 0 else "_nolegend_"
+            axes.plot(*curve.T, label=label, solid_capstyle="round", **style)
+    for k, (x, y) in enumerate(one.data.X.reshape(3, -1, 2).mean(axis=1)):
+        axes.text(x, y, one.data.classes[k], ha="center", va="center", fontsize=14)
+    axes.set_title("Boundaries")
+    axes.legend(loc="lower left")

@@ -17,9 +17,14 @@ from typing import Any
 
 from msvm_select.columns import STATES, Row
 from msvm_select.results.ranking import Results
-from msvm_select.show.charts.confusion import Confusion
 from msvm_select.show.charts.curves import Bundle, Curve, bundles_of
-from msvm_select.show.charts.heat import HeatCell, HeatMap, HeatPanel, heat_map_of
+from msvm_select.show.charts.heat import (
+    Confusion,
+    HeatCell,
+    HeatMap,
+    HeatPanel,
+    heat_map_of,
+)
 from msvm_select.show.charts.scale import SHADES, Scale, brief, compact, shade
 from msvm_select.show.page.markup import Html, el, joined, scrolling, table
 

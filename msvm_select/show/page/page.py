@@ -13,8 +13,8 @@ from string import Template
 from msvm_select.columns import Row, column_of
 from msvm_select.records import finite
 from msvm_select.results.ranking import Results
-from msvm_select.show.charts.confusion import Confusion
 from msvm_select.show.charts.curves import by_setting
+from msvm_select.show.charts.heat import Confusion
 from msvm_select.show.page import charts, tables, words
 from msvm_select.show.page.charts import Painting
 from msvm_select.show.page.markup import (

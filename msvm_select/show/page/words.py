@@ -17,7 +17,7 @@ from msvm_select.results.notes import baseline, baseline_warning, risk_notes
 from msvm_select.results.ranking import Results
 from msvm_select.settings import PARAMETERS, Settings
 from msvm_select.settings.values import parse_grid
-from msvm_select.show.charts.confusion import Confusion
+from msvm_select.show.charts.heat import Confusion
 from msvm_select.show.page.markup import Html, el
 
 NOTHING = "\N{EN DASH}"

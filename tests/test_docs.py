@@ -174,4 +174,5 @@ def test_the_workflow_runs(clone: Path) -> None:
     for step in shell:
         if "baseline" in step:
             shutil.copy("results/ranked.json", "baseline.json")
-        assert printed(f"set -e; {step}\necho done").endswith("done\n"), step
+        for line in step.replace("\\\n", " ").splitlines():
+            assert printed(f'{line}; echo "exit $?"').endswith("exit 0\n"), line

@@ -5,9 +5,6 @@ from __future__ import annotations
 import dataclasses
 import os
 import re
-import shlex
-import subprocess
-import sys
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -20,6 +17,7 @@ from msvm_select.kernels.base import Kernel
 from msvm_select.kernels.mercer import is_indefinite, smallest_eigenvalue
 from msvm_select.names import CRITERIA, KERNELS, SOLVERS
 from tests.conftest import PROBLEMS, run
+from tests.write_docs import piped
 
 HOUSE = Path(__file__).parent.parent
 README = (HOUSE / "README.md").read_text(encoding="utf-8")
@@ -37,16 +35,10 @@ def test_every_command_that_is_shown_runs(clone: Path) -> None:
     """In the order of the README, each with exit 0."""
     shown = [x for x in blocks("sh")[1].splitlines() if x]
     assert len(shown) > 5
-    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     for line in shown:
-        if re.search(r"[|>]", line):
-            environment = {**os.environ, "PATH": path}
-            done = subprocess.run(["bash", "-c", line], env=environment, check=False)
-            assert done.returncode == 0, line
-        else:
-            arguments = shlex.split(line, comments=True)[1:]
-            result = run(*arguments)
-            assert result.exit_code == 0, (line, result.output)
+        done = piped(line)
+        assert done is not None, line
+        assert done[1] == 0, (line, done[0])
     made = {"ranked.json", "page.html", "map.png", "iris.json", "predicted.csv"}
     made |= {"mine.toml", "gaussians.csv", "piped.json"}
     assert made <= {path.name for path in clone.iterdir() if path.stat().st_size}

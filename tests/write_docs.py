@@ -74,17 +74,49 @@ def commands(block: str) -> list[tuple[str, str]]:
 
 
 def printed(command: str) -> str:
-    """What a command prints here and now; within this process where it can be."""
+    """What a command prints here and now."""
     own, ending, _ = command.partition(CODE)
-    if own.startswith("msvm-select ") and not SHELL.search(own):
-        runner = CliRunner(env={"COLUMNS": "80"})
-        done = runner.invoke(cli, shlex.split(own)[1:], catch_exceptions=False)
-        return done.output + (f"exit {done.exit_code}\n" if ending else "")
-    return _printed_by_bash(command)
+    if (done := piped(own)) is None:
+        return _printed_by_bash(command)
+    text, code = done
+    return text + (f"exit {code}\n" if ending else "")
+
+
+def piped(line: str) -> tuple[str, int] | None:
+    """What a line of programs joined by pipes prints, and its exit code.
+
+    Ours run within this process. None where it takes more of a shell than that.
+    """
+    line, _, target = line.split(" #")[0].strip().partition(" > ")
+    stages = line.split(" | ")
+    ours = [stage for stage in stages if stage.startswith("msvm-select ")]
+    odd = any(map(SHELL.search, (*ours, target)))
+    if odd or not ours or any(stage.count("'") % 2 for stage in stages):
+        return None
+    said, text, code = "", b"", 0
+    for stage in stages:
+        if stage in ours:
+            runner = CliRunner(env={"COLUMNS": "80"})
+            words = shlex.split(stage)[1:]
+            done = runner.invoke(cli, words, input=text, catch_exceptions=False)
+            last = stage is stages[-1] and not target
+            said += "" if last else done.stderr
+            text = done.output_bytes if last else done.stdout_bytes
+            code = done.exit_code
+        else:
+            other = subprocess.run(
+                ["bash", "-c", stage], input=text, capture_output=True
+            )
+            said += other.stderr.decode()
+            text, code = other.stdout, other.returncode
+    if target:
+        Path(target).write_bytes(text)
+        text = b""
+    return said + text.decode(), code
 
 
 def _printed_by_bash(command: str) -> str:
-    """The same of what needs a shell."""
+    """What a command prints that needs a shell."""
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     done = subprocess.run(
         ["bash", "-c", command],

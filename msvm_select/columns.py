@@ -356,6 +356,9 @@ class Row:
         role="index",
         appended=True,
     )
+    machine: str | None = column(
+        "`ovo` or `ova`, with `--machine`", empty="the machine is `ww`", appended=True
+    )
     further: Mapping[str, float | None] = field(default_factory=dict, hash=False)
 
     @classmethod

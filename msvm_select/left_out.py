@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -20,6 +20,7 @@ ROADS = (
 )
 NOT_A_SV, BY_TRAINING, PREDICTED, REPAIRED, RETRAINED, SINGLE = range(len(ROADS))
 AMBIGUOUS = 1e-7
+NEAR = 1e-6  # a decision of a pair so near to 0 may be another with LIBSVM
 
 Tell = Callable[[int, int], None]
 """Hears how many samples are through, and of how many."""
@@ -89,3 +90,32 @@ class LeftOut:
     def count(self, *roads: int) -> int:
         """How many samples went by one of these roads."""
         return int(np.isin(self.road, roads).sum())
+
+
+@dataclass(frozen=True, eq=False)
+class Voted(LeftOut):
+    """Answers by votes: margins[i, k] is the decision of the pair of y_i and k.
+
+    It counts towards y_i; NaN where no such pair is left. ``votes`` (m,) is the class
+    with the most votes.
+    """
+
+    votes: Ints = field(default_factory=lambda: np.empty(0, np.int64))
+
+    @property
+    def predicted(self) -> Ints:
+        """The class with the most votes; the first of several."""
+        return self.votes
+
+    @cached_property
+    def wrong(self) -> Mask:
+        """Where another class has the most votes."""
+        return np.asarray(self.votes != self.y)
+
+    @cached_property
+    def in_doubt(self) -> Mask:
+        """Where a decision lies within 1e-6 of 0, or within its own doubt."""
+        near = np.abs(self.margins) < np.maximum(
+            NEAR, np.asarray(self.unsure)[..., None]
+        )
+        return np.asarray(near.any(axis=1))

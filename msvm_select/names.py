@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Generic, TypeVar, cast
 if TYPE_CHECKING:
     from msvm_select.criteria.base import Criterion
     from msvm_select.kernels.base import Kernel
-    from msvm_select.machines.base import Machine
+    from msvm_select.machines.base import Loss, Machine
     from msvm_select.solvers.base import Solver
 
 T = TypeVar("T")
@@ -77,17 +77,25 @@ KERNELS: Registry[Kernel] = Registry(
     ),
 )
 
+LOSSES: Registry[Loss] = Registry(
+    l1=("machines.losses:Hinge", "one hinge for each sample and each other class"),
+    l2=("machines.losses:Quadratic", "the slacks squared: a hard margin with a ridge"),
+)
+
 MACHINES: Registry[Machine] = Registry(
-    l1=(
+    ww=(
         "machines.weston_watkins:WestonWatkins",
-        "one hinge for each sample and each other class",
+        "one problem for all classes, by Weston and Watkins (default)",
     ),
-    l2=(
-        "machines.quadratic:Quadratic",
-        "the slacks squared: a hard margin with a ridge",
+    ovo=(
+        "machines.parts:OneVersusOne",
+        "one against one, as LIBSVM and scikit-learn's SVC, C as theirs",
+    ),
+    ova=(
+        "machines.parts:OneVersusAll",
+        "one against all, as OneVsRestClassifier(SVC()), C as there",
     ),
 )
-"""By the name of the loss."""
 
 SOLVERS: Registry[Solver] = Registry(
     exact=(

@@ -8,7 +8,7 @@ so that ``w_k = sum_i tau_ik Phi(x_i)`` and ``F = K tau`` are the outputs withou
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -169,6 +169,11 @@ class Gram:
     factor: Floats | None = None
 
     @property
+    def held(self) -> bool:
+        """Whether there is a matrix at all, and not only its place."""
+        return self.whole is not None or self.factor is not None
+
+    @property
     def m(self) -> int:
         """The number of training points."""
         held = self.whole if self.factor is None else self.factor
@@ -212,11 +217,71 @@ class Gram:
             return np.asarray(self.factor[rows] @ self.factor[others].T)
         return np.asarray(self.matrix[np.ix_(rows, others)])
 
+    def of(self, rows: Ints) -> Gram:
+        """That of some of the points."""
+        if self.factor is not None:
+            return Gram(factor=np.ascontiguousarray(self.factor[rows]))
+        return Gram(whole=self.matrix[np.ix_(rows, rows)])
+
+    def rows(self, some: slice) -> Floats:
+        """Some rows of K."""
+        if self.factor is not None:
+            return np.asarray(self.factor[some] @ self.factor.T)
+        return self.matrix[some]
+
     def product(self, tau: Floats) -> Floats:
         """K tau, without building K where the factor is there."""
         if self.factor is None:
             return np.asarray(self.matrix @ tau)
         return np.asarray(self.factor @ (self.factor.T @ tau))
+
+
+@dataclass(frozen=True, eq=False)
+class Blocks(Gram):
+    """A Gram matrix that is computed where it is needed, and not kept.
+
+    ``between`` gives k(x, z) for rows of X; ``finite`` refuses huge values.
+    """
+
+    held = True
+    X: Floats = field(default_factory=lambda: np.empty((0, 0)))
+    between: Callable[[Floats, Floats], Floats] | None = None
+    finite: Callable[[Floats], Floats] | None = None
+
+    @property
+    def m(self) -> int:
+        """The number of training points."""
+        return int(self.X.shape[0])
+
+    @cached_property
+    def matrix(self) -> Floats:
+        """K itself, for those who cannot do without."""
+        return self.of(np.arange(self.m)).matrix
+
+    @cached_property
+    def diagonal(self) -> Floats:
+        """K_ii."""
+        assert self.between is not None
+        ones = [self.between(x[None], x[None])[0, 0] for x in self.X]
+        return np.array(ones)
+
+    def of(self, rows: Ints) -> Gram:
+        """That of some of the points, computed now."""
+        assert self.between is not None
+        assert self.finite is not None
+        K = self.between(self.X[rows], self.X[rows])
+        return Gram(whole=self.finite((K + K.T) / 2.0))
+
+    def rows(self, some: slice) -> Floats:
+        """Some rows of K."""
+        assert self.between is not None
+        return self.between(self.X[some], self.X)
+
+    def product(self, tau: Floats) -> Floats:
+        """K tau, a block of rows at a time."""
+        step = max(1, 2**22 // max(1, self.m))
+        some = (slice(first, first + step) for first in range(0, self.m, step))
+        return np.concatenate([self.rows(rows) @ tau for rows in some])
 
 
 @dataclass(frozen=True, eq=False)

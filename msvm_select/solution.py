@@ -9,7 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from msvm_select.flow import Potentials, centre, ties_all
-from msvm_select.records import TIE, Dual, Floats, Mask, Work
+from msvm_select.records import TIE, Dual, Floats, Ints, Mask, Work
 
 TIGHT = 1e-9  # a gap that tells the interval of b from a point
 
@@ -196,6 +196,12 @@ class Solution:
         if t * most > dual.C:
             t = dual.C / most
         return Solution(dual, t * self.tau, t * F)
+
+    def labels(self, K: Floats) -> Ints:
+        """The class of each new sample, by its K (p, m); -1 at a tie."""
+        h = K @ self.tau + self.b
+        tied = (h >= h.max(axis=1, keepdims=True) - TIE).sum(axis=1) > 1
+        return np.where(tied, -1, h.argmax(axis=1)).astype(np.int64)
 
     @cached_property
     def margins(self) -> Floats:

@@ -8,13 +8,16 @@ find again at the next C of the same kernel setting (warm starts) it hands out i
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from msvm_select.errors import SettingsError
 from msvm_select.left_out import LeftOut, Tell, quiet
-from msvm_select.records import Dataset, Dual, Gram, Ints, Scaling
+from msvm_select.machines.base import Machine
+from msvm_select.machines.losses import Hinge
+from msvm_select.machines.weston_watkins import WestonWatkins
+from msvm_select.records import Dataset, Scaling
 from msvm_select.solution import Solution
 
 if TYPE_CHECKING:  # their contracts; a criterion is given both
@@ -42,8 +45,8 @@ class Constants:
 class Cell:
     """A trained cell with what it was trained from and by.
 
-    A criterion may use ``jobs`` threads, and tells how far it is. ``dual`` makes the
-    training problem of other samples: the machine's, by default that of the hinge.
+    A criterion may use ``jobs`` threads, and tells how far it is. ``machine``
+    is what was trained, and trains other samples.
     Without ``mercer`` the Gram matrix is indefinite, and no bound holds.
     """
 
@@ -55,7 +58,7 @@ class Cell:
     jobs: int = 1
     tell: Tell = quiet
     constants: Constants = Constants()
-    dual: Callable[[Gram, Ints, int, float], Dual] = Dual
+    machine: Machine = field(default_factory=lambda: WestonWatkins(Hinge()))
     mercer: bool = True
 
 
@@ -88,7 +91,8 @@ class Criterion(ABC):
     """A number to rank cells by: the smaller, the better.
 
     ``kind`` is one of KINDS; ``applies`` says when it is what it claims to be, ``cost``
-    what it takes beside the training; ``losses`` are those that it is defined for.
+    what it takes beside the training; ``losses`` and
+    ``of_machines`` are those that it is defined for.
     """
 
     name: ClassVar[str]
@@ -97,6 +101,7 @@ class Criterion(ABC):
     applies: ClassVar[str]
     cost: ClassVar[str]
     losses: ClassVar[tuple[str, ...]] = ("l1", "l2")
+    of_machines: ClassVar[tuple[str, ...]] = ("ww", "ovo", "ova")
 
     @classmethod
     def parse(cls, argument: str | None, seed: int) -> Criterion:

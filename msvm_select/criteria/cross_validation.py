@@ -17,8 +17,7 @@ import numpy as np
 
 from msvm_select.criteria.base import Cell, Criterion, Score
 from msvm_select.errors import SettingsError
-from msvm_select.records import TIE, Floats, Gram, Ints, Scaling
-from msvm_select.solution import Solution, onward
+from msvm_select.records import Floats, Gram, Ints, Scaling
 
 Split = tuple[Ints, Ints]
 DEFAULT_K = 5
@@ -151,7 +150,7 @@ class Part:
     """One split, ready to be trained at every C.
 
     ``y`` holds the training classes as 0..Q-1 of those present; ``y_test`` likewise,
-    with -1 for a class that nothing was trained of: it is always an error.
+    with -2 for a class that nothing was trained of: it is always an error.
     """
 
     gram: Gram
@@ -159,14 +158,14 @@ class Part:
     Q: int
     cross: Floats
     y_test: Ints
-    machine: Solution | None = None
+    machine: Any = None
 
     @classmethod
     def of(cls, cell: Cell, split: Split) -> Part:
         """The split's kernel matrices; the scaler is fitted on its training rows."""
         train, test = split
         classes, y = np.unique(cell.data.y[train], return_inverse=True)
-        position = np.full(cell.data.Q, -1)
+        position = np.full(cell.data.Q, -2)
         position[classes] = np.arange(classes.size)
         gram, cross = _matrices(cell, train, test)
         codes = y.astype(np.int64)
@@ -176,8 +175,10 @@ class Part:
         """With the machine at the cell's C, started from that of the last C."""
         if self.Q == 1:  # nothing to train: everything is of that class
             return self
-        dual = cell.dual(self.gram, self.y, self.Q, cell.solution.dual.weight)
-        machine = onward(cell.solver, dual, self.machine, certain=cell.mercer)
+        C = cell.machine.C_of(cell.solution)
+        machine = cell.machine.train(
+            cell.solver, self.gram, self.y, self.Q, C, self.machine, cell.mercer
+        )
         return replace(self, machine=machine)
 
     @property
@@ -185,13 +186,7 @@ class Part:
         """Test samples that are wrong; a tie counts, and so does an unknown class."""
         if self.machine is None:
             return int((self.y_test != 0).sum())
-        h = self.cross @ self.machine.tau + self.machine.b
-        known = np.flatnonzero(self.y_test >= 0)
-        own = known, self.y_test[known]
-        others = h.copy()
-        others[own] = -np.inf
-        right = h[own] > others[known].max(axis=1) + TIE
-        return int(self.y_test.size - right.sum())
+        return int((self.machine.labels(self.cross) != self.y_test).sum())
 
 
 def _complaints(parts: Sequence[Part], what: str) -> tuple[str, ...]:

@@ -115,6 +115,7 @@ def every_margin_of(cell: Cell, known: LeftOut | None = None) -> LeftOut:
 
 def leave_each_out(cell: Cell, *, every_margin: bool = False) -> LeftOut:
     """Every sample judged without itself, by the solver's own road."""
-    return cell.solver.leave_out(
-        cell.solution, every_margin=every_margin, jobs=cell.jobs, tell=cell.tell
-    )
+    return cell.machine.leave_out(
+        cell.solver, cell.solution, every_margin=every_margin, jobs=cell.jobs,
+        tell=cell.tell,
+    )  # fmt: skip

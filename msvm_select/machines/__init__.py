@@ -1,1 +1,1 @@
-"""Machines: labels + Gram + C -> the dual problem to solve; named by their loss."""
+"""Losses, and the machines that are trained with them."""

@@ -1,21 +1,76 @@
-"""The contract of a machine: labels + Gram + C -> Dual, the problem to be solved."""
+"""The contracts of a loss and of a machine.
+
+A loss turns labels, Gram matrix and C into a ``Dual``, the problem to be solved. A
+machine says which such problems there are, and decides from what solves them: one
+problem for all classes (Weston-Watkins), or parts of two classes (``parts``).
+"""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import ClassVar
+from typing import Any, ClassVar
 
+from msvm_select.left_out import LeftOut, Tell, quiet
 from msvm_select.records import Dual, Gram, Ints
+from msvm_select.solvers.base import Solver
 
 
-class Machine(ABC):
-    """A multi-class SVM, known by its primal problem and the dual of it.
-
-    ``name`` is that of its loss on the command line.
-    """
+class Loss(ABC):
+    """How slacks are paid for; known by its primal problem and the dual of it."""
 
     name: ClassVar[str]
 
     @abstractmethod
     def dual(self, gram: Gram, y: Ints, Q: int, C: float) -> Dual:
         """The training problem for the labels y (m,) in 0..Q-1."""
+
+
+class Machine(ABC):
+    """A multi-class SVM with a loss. What it trains certifies itself."""
+
+    name: ClassVar[str]
+
+    def __init__(self, loss: Loss) -> None:
+        """``loss``: of every problem that it trains."""
+        self.loss = loss
+
+    @abstractmethod
+    def train(
+        self,
+        solver: Solver,
+        gram: Gram,
+        y: Ints,
+        Q: int,
+        C: float,
+        last: Any = None,
+        certain: bool = True,
+        jobs: int = 1,
+    ) -> Any:
+        """The trained machine at C, begun at the ``last`` one along C.
+
+        Where K may be indefinite nothing is ``certain`` to stay beyond hard margin.
+        """
+
+    def C_of(self, machine: Any) -> float:
+        """The C that a machine was trained at, as it was asked for."""
+        C: float = machine.dual.weight
+        return C
+
+    @abstractmethod
+    def on(self, gram: Gram, machine: Any) -> Any:
+        """The trained machine with another copy of its Gram matrix, or with none.
+
+        What can be computed, and what the solver keeps for the next C, is left out.
+        """
+
+    @abstractmethod
+    def leave_out(
+        self,
+        solver: Solver,
+        machine: Any,
+        *,
+        every_margin: bool = False,
+        jobs: int = 1,
+        tell: Tell = quiet,
+    ) -> LeftOut:
+        """Every sample judged by the machine without it."""

@@ -1,31 +1,57 @@
-"""The machine of Weston and Watkins: one hinge for each pair of sample and class."""
+"""The machine of Weston and Watkins: one problem for all classes."""
 
 from __future__ import annotations
 
-import math
-from typing import ClassVar
+from dataclasses import replace
+from typing import Any
 
-from msvm_select.errors import SettingsError
+from msvm_select.left_out import LeftOut, Tell, quiet
 from msvm_select.machines.base import Machine
-from msvm_select.records import Dual, Gram, Ints
+from msvm_select.records import Gram, Ints
+from msvm_select.solution import Solution, onward
+from msvm_select.solvers.base import Solver
 
 
 class WestonWatkins(Machine):
-    """h_k(x) = <w_k, Phi(x)> + b_k, k = 1..Q, trained all at once.
+    """h_k(x) = <w_k, Phi(x)> + b_k, k = 1..Q, trained all at once; the largest wins."""
 
-    Primal:  min 1/2 sum_k ||w_k||^2 + C sum_i sum_{k != y_i} xi_ik
-             s.t. h_{y_i}(x_i) - h_k(x_i) >= 1 - xi_ik,  xi_ik >= 0.
-    Dual:    max sum_ik alpha_ik - 1/2 sum_k ||w_k||^2,
-             0 <= alpha_ik <= C,  alpha_{i,y_i} = 0,  and for each class k
-             sum_{i in C_k} sum_l alpha_il = sum_i alpha_ik,
-    where w_k = sum_i tau_ik Phi(x_i), tau_ik = -alpha_ik for k != y_i and
-    tau_{i,y_i} = sum_l alpha_il. With Q = 2 it is the ordinary SVM at 2C.
-    """
+    name = "ww"
 
-    name: ClassVar[str] = "l1"
+    def train(
+        self,
+        solver: Solver,
+        gram: Gram,
+        y: Ints,
+        Q: int,
+        C: float,
+        last: Any = None,
+        certain: bool = True,
+        jobs: int = 1,
+    ) -> Solution:
+        """The optimum of the one problem, begun at the last."""
+        return onward(solver, self.loss.dual(gram, y, Q, C), last, certain)
 
-    def dual(self, gram: Gram, y: Ints, Q: int, C: float) -> Dual:
-        """The training problem for the labels y (m,) in 0..Q-1."""
-        if not (math.isfinite(C) and C > 0.0):
-            raise SettingsError(f"C = {C} must be a number greater than 0.")
-        return Dual(gram, y, Q, C)
+    def on(self, gram: Gram, machine: Any) -> Solution:
+        """With the dual of its loss."""
+        old = machine.dual
+        dual = replace(old, gram=gram)
+        if gram.held and self.loss.name != "l1":
+            dual = self.loss.dual(gram, old.y, old.Q, old.weight)
+        return Solution(
+            dual, machine.tau, machine.F, machine.work, machine.converged,
+            machine.reason,
+        )  # fmt: skip
+
+    def leave_out(
+        self,
+        solver: Solver,
+        machine: Any,
+        *,
+        every_margin: bool = False,
+        jobs: int = 1,
+        tell: Tell = quiet,
+    ) -> LeftOut:
+        """By the solver's own road."""
+        return solver.leave_out(
+            machine, every_margin=every_margin, jobs=jobs, tell=tell
+        )

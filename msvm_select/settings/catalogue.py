@@ -18,6 +18,7 @@ from msvm_select.names import (
     CRITERIA,
     FORMATS,
     KERNELS,
+    LOSSES,
     MACHINES,
     RULES,
     SCALINGS,
@@ -196,10 +197,17 @@ class Declared:
     coef0: Grid | None = _kernel(
         None, ANY_GRID, "For polynomial and sigmoid.", farthest=(-1e3, 1e3)
     )
+    machine: str = _training(
+        "ww",
+        _named(MACHINES, "machine"),
+        f"{_either(MACHINES, 'ww')}: one problem for all classes, one machine for each "
+        "pair of classes (LIBSVM, scikit-learn), or one for each class.",
+        of_rows=True,
+    )
     loss: str = _training(
         "l1",
-        _named(MACHINES, "loss"),
-        f"{_either(MACHINES, 'l1')}: the slacks as they are, or squared.",
+        _named(LOSSES, "loss"),
+        f"{_either(LOSSES, 'l1')}: the slacks as they are, or squared.",
         of_rows=True,
     )
     scale: str = _training(

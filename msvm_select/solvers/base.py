@@ -15,8 +15,9 @@ solver that knows a faster road takes that.
 
 from __future__ import annotations
 
+import time
 from abc import ABC, abstractmethod
-from typing import ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -34,7 +35,24 @@ from msvm_select.left_out import (
 from msvm_select.records import Dual, Floats, Mask
 from msvm_select.solution import Solution
 
+if TYPE_CHECKING:  # what it is given; machines know solvers, not the other way
+    from msvm_select.machines.parts import Composed, Parts
+
+FACTS = ("sum", "square", "slack", "kkt", "b", "width", "gap")
+"""Of a part: sum alpha, ||w||^2, sum xi, largest violation, b, its room, the gap."""
+
 RESIDUE = 1e-10  # of the box: so near to a bound is at it, but for rounding
+
+
+class Told(NamedTuple):
+    """What a solver found of all parts: tables (m, Q), and a row of FACTS a part."""
+
+    alpha: Floats
+    f: Floats
+    facts: Floats
+    steps: int
+    newton: int
+    reason: str = ""
 
 
 class Solver(ABC):
@@ -97,6 +115,72 @@ class Solver(ABC):
         if not machine.converged:
             raise SolverError(f"without sample {p + 1}: {machine.reason}")
         return machine
+
+    def solve_parts(
+        self, parts: Parts, last: Composed | None = None, jobs: int = 1
+    ) -> tuple[Told, float]:
+        """The optimum of each part, begun at those of ``last``; and the seconds."""
+        began = time.perf_counter()
+        alpha, f = np.zeros((2, parts.m, parts.Q))
+        facts = np.zeros((parts.count, len(FACTS)))
+        steps = newton = 0
+        reason = ""
+        for t in range(parts.count):
+            dual, part = parts.dual(t), parts.part(t)
+            start = None if last is None else last.part_solution(t)
+            found = self.solve(dual, start)
+            own = 2.0 * found.alpha.max(axis=1)
+            h = found.outputs[:, 0] - found.outputs[:, 1]
+            parts.put(part, alpha, np.where(own >= 2.0 * dual.C, parts.box, own))
+            parts.put(part, f, h)
+            facts[t] = (
+                2.0 * found.sum_alpha, 2.0 * found.norm_w_squared,
+                found.slacks.sum(), found.kkt_violation,
+                found.b[0] - found.b[1], 2.0 * found.potentials.width, found.gap,
+            )  # fmt: skip
+            steps += found.work.iterations
+            newton += found.work.newton
+            if not found.converged:
+                reason = reason or found.reason
+        told = Told(alpha, parts.towards(f), facts, steps, newton, reason)
+        return told, time.perf_counter() - began
+
+    def leave_parts_out(
+        self, machine: Composed, *, jobs: int = 1, tell: Tell = quiet
+    ) -> LeftOut:
+        """The decision of each part at each of its samples, without the sample.
+
+        ``margins`` is the table of decisions; what else is told is the worst of a
+        sample's parts.
+        """
+        parts = machine.parts
+        shape = (parts.m, parts.Q)
+        margins, unsure = np.full(shape, np.nan), np.zeros(shape)
+        road, exchanges = np.zeros(shape, np.int64), np.zeros(shape, np.int64)
+        top = np.zeros(shape, np.bool_)
+        for t, (part, solution) in enumerate(machine.solutions()):
+            tell(t, parts.count)
+            found = self.leave_out(solution, every_margin=True, jobs=jobs)
+            sign = np.where(part.positive, 1.0, -1.0)
+            parts.put(part, margins, sign * found.margin)
+            for table, values in (
+                (road, found.road), (exchanges, found.exchanges),
+                (top, found.at_top), (unsure, found.unsure),
+            ):  # fmt: skip
+                parts.put(part, table, values)
+        tell(parts.count, parts.count)
+        return gathered(parts.y, parts.towards(margins), road, exchanges, top, unsure)
+
+
+def gathered(
+    y: Any, margins: Floats, road: Any, exchanges: Any, top: Any, unsure: Any
+) -> LeftOut:
+    """Tables (m, Q) of what the parts found, the worst of each sample's parts."""
+    hard = np.where(road == SINGLE, NOT_A_SV, road).max(axis=1)
+    return LeftOut(
+        y, margins, np.where((road == SINGLE).any(axis=1), SINGLE, hard),
+        exchanges.sum(axis=1), top.any(axis=1), unsure.max(axis=1),
+    )  # fmt: skip
 
 
 def by_training(solution: Solution) -> tuple[Floats, Mask, Mask]:

@@ -22,7 +22,6 @@ from msvm_select.criteria.base import Cell, Criterion, Score
 from msvm_select.errors import KernelError, SolverError
 from msvm_select.kernels.base import Kernel
 from msvm_select.left_out import LeftOut, quiet
-from msvm_select.names import MACHINES
 from msvm_select.records import Dataset, Gram
 from msvm_select.results.choosing import chosen, in_order_of_choice
 from msvm_select.results.ranking import Results, rank
@@ -37,7 +36,7 @@ from msvm_select.train.events import (
     Scored,
     silent,
 )
-from msvm_select.train.prepare import Prepared, prepared
+from msvm_select.train.prepare import Prepared, gram_of, prepared
 
 MOST = 16  # cells
 NO_GRAM = Gram()
@@ -89,6 +88,7 @@ class Chain:
             "n_samples": data.m,
             "n_classes": data.Q,
             "loss": None if settings.loss == "l1" else settings.loss,
+            "machine": None if settings.machine == "ww" else settings.machine,
         }
         if isinstance(cell, Failed):
             row = Row(**point, status="failed", status_reason=cell.reason)
@@ -198,10 +198,8 @@ class KeptCell:
     def again(self, data: Dataset, settings: Settings) -> Trained:
         """The machine with its Gram matrix, ready for any criterion."""
         ready, trained = prepared(data, settings), self.trained
-        solution, machine = trained.solution, MACHINES[settings.loss]()
-        gram = trained.kernel.gram(ready.X)
-        dual = machine.dual(gram, data.y, data.Q, trained.C)
-        whole = replace(solution, dual=dual)
+        gram = gram_of(trained.kernel, ready)
+        whole = trained.cell.machine.on(gram, trained.solution)
         cell = replace(trained.cell, data=data, jobs=settings.jobs, solution=whole)
         return replace(trained, cell=cell)
 
@@ -263,9 +261,6 @@ def _light(event: CellDone) -> KeptCell:
     """Without the Gram matrix, the solver's own things and what can be computed."""
     assert event.trained is not None
     cell = event.trained.cell
-    found, dual = cell.solution, replace(cell.solution.dual, gram=NO_GRAM)
-    solution = Solution(
-        dual, found.tau, found.F, found.work, found.converged, found.reason
-    )
+    solution = cell.machine.on(NO_GRAM, cell.solution)
     light = replace(cell, solution=solution, tell=quiet)
     return KeptCell(event.row, replace(event.trained, cell=light), event.left_out)

@@ -15,10 +15,10 @@ from msvm_select.columns import Row
 from msvm_select.criteria.base import Cell
 from msvm_select.errors import KernelError, MsvmError, SettingsError, SolverError
 from msvm_select.kernels.base import Kernel
-from msvm_select.names import MACHINES
+from msvm_select.names import LOSSES, MACHINES
 from msvm_select.records import Dataset
 from msvm_select.settings import PARAMETERS, Settings
-from msvm_select.solution import Solution, onward
+from msvm_select.solution import Solution
 from msvm_select.train import events
 from msvm_select.train.events import GramTested, Progress, silent
 from msvm_select.train.prepare import Prepared, make_solver, prepared, refusal, tested
@@ -75,7 +75,7 @@ def along_C(
     """
     Cs = ready.settings.C if Cs is None else Cs
     try:
-        gram, test = tested(kernel, ready.X)
+        gram, test = tested(kernel, ready)
     except KernelError as error:
         yield from (Failed(kernel, C, error, str(error)) for C in Cs)
         return
@@ -85,13 +85,16 @@ def along_C(
         reason = f"{test.warning}; --allow-indefinite trains it all the same"
         yield from (Failed(kernel, C, refusal(test), reason) for C in Cs)
         return
-    solver, machine = make_solver(settings), MACHINES[settings.loss]()
-    last: Solution | None = None
+    solver = make_solver(settings)
+    machine = MACHINES[settings.machine](LOSSES[settings.loss]())
+    last: Any = None
     for C in Cs:
         progress(events.CellStarted(kernel, C))
-        dual = machine.dual(gram, data.y, data.Q, C)
+        certain = not test.indefinite
         try:
-            solution = onward(solver, dual, last, certain=not test.indefinite)
+            solution = machine.train(
+                solver, gram, data.y, data.Q, C, last, certain, jobs
+            )
         except SolverError as error:
             yield Failed(kernel, C, error, str(error))
             continue
@@ -99,7 +102,7 @@ def along_C(
         tell = events.counter(kernel, C, progress)
         cell = Cell(
             data, ready.scaling, kernel, solver, solution,
-            jobs, tell, settings.constants, machine.dual, not test.indefinite,
+            jobs, tell, settings.constants, machine, not test.indefinite,
         )  # fmt: skip
         yield Trained(kernel, C, cell, test)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from dataclasses import dataclass
 from typing import Any
@@ -13,11 +14,12 @@ from msvm_select.kernels.base import Kernel
 from msvm_select.kernels.mercer import is_indefinite, smallest_eigenvalue
 from msvm_select.memory import refuse_gram
 from msvm_select.names import SOLVERS
-from msvm_select.records import Dataset, Floats, Gram, Scaling
+from msvm_select.records import Blocks, Dataset, Floats, Gram, Scaling
 from msvm_select.settings import Settings
 from msvm_select.solvers.base import Solver
 from msvm_select.train.events import GramTested, Started
 
+WHOLE = 3000  # samples up to which a whole Gram matrix is always held
 ALONE = 0.05  # likeness to the nearest sample, below which a sample is alone
 LOOKED_AT = 500  # samples that are looked at
 TOO_ROUGH = (
@@ -37,8 +39,11 @@ class Prepared:
     kernels: tuple[Kernel, ...]
 
     def check_memory(self) -> None:
-        """Refuse Gram matrices that do not fit; a linear kernel needs none."""
-        whole = sum(kernel.name != "linear" for kernel in self.kernels)
+        """Refuse Gram matrices that do not fit; some machines and kernels need none."""
+        whole = sum(
+            kernel.name != "linear" and not _in_blocks(kernel, self)
+            for kernel in self.kernels
+        )
         refuse_gram(self.data.name, self.data.m, min(self.settings.jobs, whole))
 
     def started(self, ranked: bool = False) -> Started:
@@ -69,14 +74,33 @@ def make_solver(settings: Settings) -> Solver:
     return SOLVERS[settings.solver](**options)
 
 
-def tested(kernel: Kernel, X: Floats) -> tuple[Gram, GramTested]:
-    """The Gram matrix of the rows of X, and Mercer's test: the only place it is done.
+def gram_of(kernel: Kernel, ready: Prepared) -> Gram:
+    """The Gram matrix as the machine needs it: whole, or a block of it at a time.
+
+    One-versus-one trains on the blocks of two classes. Where the matrix of all samples
+    is large, each block is computed when it is needed.
+    """
+    if _in_blocks(kernel, ready):
+        return Blocks(X=ready.X, between=kernel.between, finite=kernel.finite)
+    return kernel.gram(ready.X)
+
+
+def _in_blocks(kernel: Kernel, ready: Prepared) -> bool:
+    large = ready.data.m > WHOLE and ready.settings.machine == "ovo"
+    mercer = kernel.always_psd and kernel.is_vector_kernel
+    return large and mercer and kernel.name != "linear"
+
+
+def tested(kernel: Kernel, ready: Prepared) -> tuple[Gram, GramTested]:
+    """The Gram matrix of the samples, and Mercer's test: the only place it is done.
 
     Beyond 4,000 samples a kernel that is positive semi-definite by theory is not
     tested, and the smallest eigenvalue is NaN.
     """
     began = time.perf_counter()
-    gram = kernel.gram(X)
+    gram = gram_of(kernel, ready)
+    if isinstance(gram, Blocks):  # positive semi-definite by theory
+        return gram, GramTested(kernel, math.nan, False)
     smallest = smallest_eigenvalue(gram, kernel.always_psd)
     indefinite = is_indefinite(smallest, gram)
     seconds = time.perf_counter() - began

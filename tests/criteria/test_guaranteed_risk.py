@@ -31,7 +31,7 @@ from msvm_select.errors import SettingsError
 from msvm_select.generate import as_csv, three_gaussians
 from msvm_select.kernels.inner_products import Linear, Polynomial, Sigmoid
 from msvm_select.kernels.rbf import Rbf
-from msvm_select.machines.quadratic import Quadratic
+from msvm_select.machines.losses import Quadratic
 from msvm_select.records import Dual, Scaling
 from msvm_select.settings import settings_from
 from msvm_select.solvers.exact.solver import Exact

@@ -21,7 +21,7 @@ from msvm_select.criteria.risk_bounds import (
 )
 from msvm_select.kernels.inner_products import Linear, Polynomial
 from msvm_select.kernels.rbf import Rbf
-from msvm_select.machines.quadratic import Quadratic
+from msvm_select.machines.losses import Quadratic
 from msvm_select.records import Dataset, Dual, Scaling
 from msvm_select.results.ranking import rank
 from msvm_select.solvers.qp import Qp

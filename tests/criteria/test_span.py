@@ -17,7 +17,7 @@ from msvm_select.kernels.base import Kernel
 from msvm_select.kernels.inner_products import Linear
 from msvm_select.kernels.rbf import Rbf
 from msvm_select.left_out import PREDICTED
-from msvm_select.names import CRITERIA, MACHINES
+from msvm_select.names import CRITERIA, LOSSES
 from msvm_select.records import Dataset, Scaling
 from msvm_select.results.reread import read_results
 from msvm_select.show.answers.sweep import sheet
@@ -29,7 +29,7 @@ from tests.conftest import DATA, PROBLEMS, Problem, blobs, render, run
 
 def trained(problem: Problem, kernel: Kernel, C: float, loss: str = "l1") -> Solution:
     """The machine, certified."""
-    machine = MACHINES[loss]()
+    machine = LOSSES[loss]()
     dual = machine.dual(kernel.gram(problem.X), problem.y, problem.Q, C)
     solution = Exact().solve(dual)
     assert solution.converged
@@ -205,7 +205,7 @@ def test_every_criterion_says_what_it_is():
     assert found.exit_code == 0
     for name, kind in CRITERIA.items():
         assert kind.kind in KINDS
-        assert set(kind.losses) <= set(MACHINES)
+        assert set(kind.losses) <= set(LOSSES)
         assert kind.applies
         assert kind.cost
         summary = CRITERIA.summary(name)

@@ -16,7 +16,7 @@ from msvm_select.errors import SettingsError
 from msvm_select.estimator import MSVMClassifier
 from msvm_select.kernels.inner_products import Linear
 from msvm_select.kernels.rbf import Rbf
-from msvm_select.machines.quadratic import Quadratic
+from msvm_select.machines.losses import Quadratic
 from msvm_select.model.file import load_model
 from msvm_select.names import SOLVERS
 from msvm_select.records import Dataset, Dual, Floats, Gram, Ints, Scaling

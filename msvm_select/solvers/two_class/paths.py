@@ -2,28 +2,28 @@
 
 With beta_i = y_i a_i the machine of two classes (labels s_i = +-1) is
 
-    max  sum_i s_i beta_i - 1/2 beta'K beta,   lo_i <= beta_i <= hi_i,   sum_i beta_i = 0,
+    max  sum_i s_i beta_i - 1/2 beta'K beta,  lo_i <= beta_i <= hi_i,  sum_i beta_i = 0,
 
 lo = 0, hi = C for s = +1 and lo = -C, hi = 0 for s = -1. With e = s - K beta - b it is
 optimal where e_i = 0 if beta_i is free, e_i >= 0 at hi, e_i <= 0 at lo.
 
 Training takes steps along pairs (sequential minimal optimisation) until few conditions
-are broken, and then *follows a path*: beta is the optimum for labels s~ that differ from
-s only where a condition is broken; from s~ to s the optimum is piecewise linear, and one
-variable changes its status at each corner. Leaving p out is a path, too: beta_p goes
-from its value to 0. Every point of a path is an optimum, so it cannot run away, and its
-end is exact.
+are broken, and then *follows a path*: beta is the optimum for labels s~ that differ
+from s only where a condition is broken; from s~ to s the optimum is piecewise linear,
+and one variable changes its status at each corner. Leaving p out is a path, too: beta_p
+goes from its value to 0. Every point of a path is an optimum, so it cannot run away,
+and its end is exact.
 
 *A path on one factor.* For the free variables F of the start let
 
     [ R  v ]   [ K_FF  1 ] ^-1
     [ v' * ] = [ 1'    0 ]
 
-With inputs (e_F, beta_N), the outputs (beta_F, e_N) are linear: column j of the table T is
-the response of all outputs to input j. A variable that changed its status is *pivoted*:
-its output is held and its input follows. k pivoted variables P make one k x k system
-T_PP c = -(rest), solved anew at each corner; k is small. The factor and the columns of T
-belong to the full machine, so all samples that are left out share them.
+With inputs (e_F, beta_N), the outputs (beta_F, e_N) are linear: column j of the table T
+is the response of all outputs to input j. A variable that changed its status is
+*pivoted*: its output is held and its input follows. k pivoted variables P make one k x
+k system T_PP c = -(rest), solved anew at each corner; k is small. The factor and the
+columns of T belong to the full machine: all samples that are left out share them.
 
 What numba's cache must see together stands together: all kernels are in this file.
 """
@@ -52,7 +52,9 @@ TRUE = 1e-8  # violation up to which an answer so checked stands
 CLEAR = 1e-6  # a decision below it is trained again
 STILL = 1e-11  # a change of e over a whole path that is rounding
 OK, LONG, BAD = 0, 1, 2  # how a path ended
-SUM, SQUARE, SLACK, KKT, STEPS, CORNERS, BIAS, WIDTH, FREE, TOP, GAP, N_STATS = range(12)
+SUM, SQUARE, SLACK, KKT, STEPS, CORNERS, BIAS, WIDTH, FREE, TOP, GAP, N_STATS = range(
+    12
+)
 NOT_A_SV, BY_TRAINING, PREDICTED, REPAIRED, RETRAINED, SINGLE = range(6)
 
 
@@ -275,7 +277,23 @@ def _column(K, F, nF, at, R, v, corner, j, out):
 
 @inner
 def _follow(
-    K, lo, hi, F, nF, at, R, v, corner, T, slot, used, side, z, D, p, start,
+    K,
+    lo,
+    hi,
+    F,
+    nF,
+    at,
+    R,
+    v,
+    corner,
+    T,
+    slot,
+    used,
+    side,
+    z,
+    D,
+    p,
+    start,
 ):
     """From an optimum to the optimum at the end of the path; -> how it ended, corners.
 
@@ -318,7 +336,7 @@ def _follow(
                     up = side[i] > 0
                     slide = np.inf
                     for j in range(m):
-                        if j == i or j == p or lo[j] == hi[j]:
+                        if j in (i, p) or lo[j] == hi[j]:
                             continue
                         value = z[j] if where[j] < 0 else w[where[j]]
                         if up and side[j] < 0 and -value < slide:
@@ -475,7 +493,7 @@ def _follow(
             for j in range(m):
                 d[j] += f * row[j]
         # how far
-        theta, turn, steep = 1.0 - t, -1, 0.0
+        theta, turn = 1.0 - t, -1
         for j in range(m):
             if where[j] >= 0 or j == p:
                 continue
@@ -689,7 +707,7 @@ def _optimum(K, s, lo, hi, beta, g):
 
 @inner
 def _retrained(K, s, lo, hi, beta, p):
-    """e_p of the machine without p, trained from the full one; -> e_p, corners, beta."""
+    """The machine without p, trained from the full one; -> e_p, corners, beta."""
     m = s.size
     low_p, high_p = lo[p], hi[p]
     lo[p] = hi[p] = 0.0
@@ -722,7 +740,7 @@ def _leave_out(K, s, lo, hi, beta0, g0, every, out, road, exchanges, at_top):
     beta, g = beta0.copy(), g0.copy()
     low, high = _interval(lo, hi, beta, g, -1)
     F = np.empty(m, np.int64)
-    n, total, ones, top, block = 0, 0.0, 0, 0, -1
+    n, total, ones, top = 0, 0.0, 0, 0
     for t in range(m):
         ones += s[t] > 0.0
         if lo[t] < beta[t] < hi[t]:
@@ -924,3 +942,130 @@ def _checked(K, s, lo, hi, x, p, e_p):
         size += abs(f)
     good = low - high <= TRUE and abs(total) <= TRUE * max(size, 1e-300)
     return g[p] - b, good
+
+
+@inner
+def _part(K, rows, ones, ridge, whole, C, A, first, second, lo, hi, s, beta):
+    """K of the rows, the first ``ones`` of the class +1; their box, and beta from A."""
+    n = rows.size
+    for t in range(n):
+        s[t] = 1.0 if t < ones else -1.0
+        lo[t] = 0.0 if t < ones else -C
+        hi[t] = C if t < ones else 0.0
+        beta[t] = A[rows[t], first] if t < ones else -A[rows[t], second]
+    if whole:
+        return K
+    block = np.empty((n, n))
+    for i in range(n):
+        source, row = K[rows[i]], block[i]
+        for j in range(n):
+            row[j] = source[rows[j]]
+        row[i] += ridge
+    return block
+
+
+@inner
+def _certify(K, s, lo, hi, beta, g, b, C, stats):
+    """What the part certifies of itself, in its own scale (``stats``)."""
+    low, high = _interval(lo, hi, beta, g, -1)
+    total = square = slack = worst = 0.0
+    free = top = 0.0
+    small = 0.0
+    for t in range(s.size):
+        e = g[t] - b
+        total += abs(beta[t])
+        square += beta[t] * (s[t] - g[t])
+        xi = s[t] * e
+        slack += max(xi, 0.0)
+        if 0.0 < xi < 1e-6:
+            small = max(small, xi)
+        room = hi[t] - beta[t] if e > 0.0 else beta[t] - lo[t]
+        worst = max(worst, min(abs(e), max(room, 0.0)))
+        if lo[t] < beta[t] < hi[t]:
+            free += 1.0
+        elif beta[t] != 0.0:
+            top += 1.0
+    stretch = (1.0 + 1e-15) / (1.0 - small)
+    stretched = 0.0
+    for t in range(s.size):
+        stretched += max(0.0, 1.0 - stretch * (1.0 - s[t] * (g[t] - b)))
+    dual = total - 0.5 * square
+    primal = min(0.5 * square + C * slack, 0.5 * stretch**2 * square + C * stretched)
+    stats[SUM], stats[SQUARE], stats[SLACK], stats[KKT] = total, square, slack, worst
+    stats[BIAS], stats[WIDTH], stats[FREE], stats[TOP] = b, low - high, free, top
+    stats[WIDTH] = high - low
+    # half of both objectives is what the machine of two outputs has
+    stats[GAP] = 0.5 * (primal - dual) / max(1.0, 0.5 * abs(dual))
+
+
+@kernel
+def train_parts(
+    K, rows, starts, ones, columns, C, ridge, whole, scaled, A, f, stats, begin, end
+):
+    """The parts ``begin`` to ``end``, from A to their optimum.
+
+    The samples of part t are rows[starts[t] : starts[t + 1]], the first ones[t] of them
+    of its first class; A[i, columns[t, 0]] is the alpha of those, A[i, columns[t, 1]]
+    that of the others, and f their decisions towards the first class. K is of all
+    samples or (``whole``) of the only part, with its ridge. ``scaled``: A times it is
+    the start.
+    """
+    for t in range(begin, end):
+        own = rows[starts[t] : starts[t + 1]]
+        first, second, n = columns[t, 0], columns[t, 1], own.size
+        s, lo, hi = np.empty(n), np.empty(n), np.empty(n)
+        beta, g = np.empty(n), np.empty(n)
+        block = _part(
+            K, own, ones[t], ridge, whole, C, A, first, second, lo, hi, s, beta
+        )
+        for i in range(n):
+            beta[i] = min(max(beta[i] * scaled, lo[i]), hi[i])
+        _product(block, beta, s, g)
+        steps, corners = _optimum(block, s, lo, hi, beta, g)
+        low, high = _interval(lo, hi, beta, g, -1)
+        b = 0.5 * (low + high)
+        _certify(block, s, lo, hi, beta, g, b, C, stats[t])
+        stats[t, STEPS], stats[t, CORNERS] = steps, corners
+        for i in range(n):
+            k = first if i < ones[t] else second
+            A[own[i], k] = abs(beta[i])
+            f[own[i], k] = s[i] - g[i] + b
+
+
+@kernel
+def leave_out_parts(
+    K,
+    rows,
+    starts,
+    ones,
+    columns,
+    C,
+    ridge,
+    whole,
+    A,
+    every,
+    f,
+    road,
+    exchanges,
+    top,
+    begin,
+    end,
+):
+    """Each sample left out of its parts: f[i, k] decides towards the first class."""
+    for t in range(begin, end):
+        own = rows[starts[t] : starts[t + 1]]
+        first, second, n = columns[t, 0], columns[t, 1], own.size
+        s, lo, hi = np.empty(n), np.empty(n), np.empty(n)
+        beta, g = np.empty(n), np.empty(n)
+        block = _part(
+            K, own, ones[t], ridge, whole, C, A, first, second, lo, hi, s, beta
+        )
+        _product(block, beta, s, g)
+        out, at_top = np.empty(n), np.empty(n, np.bool_)
+        how, made = np.empty(n, np.int64), np.empty(n, np.int64)
+        _leave_out(block, s, lo, hi, beta, g, every, out, how, made, at_top)
+        for i in range(n):
+            k = first if i < ones[t] else second
+            f[own[i], k] = out[i]
+            road[own[i], k], exchanges[own[i], k] = how[i], made[i]
+            top[own[i], k] = at_top[i]

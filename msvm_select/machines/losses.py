@@ -1,4 +1,4 @@
-"""The machine of the quadratic loss: a hard margin in a kernel with a ridge."""
+"""The losses: how the slacks of a machine are paid for, and the dual that follows."""
 
 from __future__ import annotations
 
@@ -8,11 +8,31 @@ from typing import ClassVar
 import numpy as np
 
 from msvm_select.errors import SettingsError
-from msvm_select.machines.base import Machine
+from msvm_select.machines.base import Loss
 from msvm_select.records import Dual, Gram, Ints
 
 
-class Quadratic(Machine):
+class Hinge(Loss):
+    """One hinge for each pair of sample and other class.
+
+    Primal:  min 1/2 sum_k ||w_k||^2 + C sum_i sum_{k != y_i} xi_ik
+             s.t. h_{y_i}(x_i) - h_k(x_i) >= 1 - xi_ik,  xi_ik >= 0.
+    Dual:    max sum_ik alpha_ik - 1/2 sum_k ||w_k||^2,
+             0 <= alpha_ik <= C,  alpha_{i,y_i} = 0,  and for each class k
+             sum_{i in C_k} sum_l alpha_il = sum_i alpha_ik,
+    where w_k = sum_i tau_ik Phi(x_i), tau_ik = -alpha_ik for k != y_i and
+    tau_{i,y_i} = sum_l alpha_il. With Q = 2 it is the ordinary SVM at 2C.
+    """
+
+    name: ClassVar[str] = "l1"
+
+    def dual(self, gram: Gram, y: Ints, Q: int, C: float) -> Dual:
+        """The training problem for the labels y (m,) in 0..Q-1."""
+        check_C(C)
+        return Dual(gram, y, Q, C)
+
+
+class Quadratic(Loss):
     """h_k(x) = <w_k, Phi(x)> + b_k with the slacks of a sample squared together.
 
     Primal:  min 1/2 sum_k ||w_k||^2 + C sum_i xi_i'(I - 11'/Q) xi_i
@@ -36,8 +56,13 @@ class Quadratic(Machine):
 
     def dual(self, gram: Gram, y: Ints, Q: int, C: float) -> Dual:
         """The training problem for the labels y (m,) in 0..Q-1."""
-        if not (math.isfinite(C) and C > 0.0):
-            raise SettingsError(f"C = {C} must be a number greater than 0.")
+        check_C(C)
         K = gram.matrix.copy()
         K[np.diag_indices_from(K)] += 1.0 / (2.0 * C)
         return Dual(Gram(whole=K), y, Q, C * y.size, quadratic=C)
+
+
+def check_C(C: float) -> None:
+    """Refuse what is no weight."""
+    if not (math.isfinite(C) and C > 0.0):
+        raise SettingsError(f"C = {C} must be a number greater than 0.")

@@ -1,0 +1,498 @@
+"""Machines of several parts: two-class machines, and a decision made of theirs.
+
+A part is the ordinary machine of two classes at C, as LIBSVM and scikit-learn have it,
+
+    min  1/2 ||w||^2 + C sum_i xi_i   s.t.  s_i f(x_i) >= 1 - xi_i,  xi_i >= 0,
+
+which is the Weston-Watkins machine of its two classes at C/2. So each part is a
+``Dual``, and what it says of itself (gap, violation, objective) is what that says.
+
+What the parts know stands in tables (m, Q). ``alpha[i, k]`` is the alpha of sample i
+
+    one-versus-one:  in the pair of its class and k, nothing at k = y_i;
+    one-versus-all:  in the machine of class k against the rest.
+
+``f[i, k]`` is the decision of that part at x_i, towards the class of the sample in a
+pair, towards k against the rest.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from msvm_select.left_out import SINGLE, LeftOut, Tell, Voted, quiet
+from msvm_select.machines.base import Loss, Machine
+from msvm_select.machines.losses import check_C
+from msvm_select.records import Dual, Floats, Gram, Ints, Mask, Work
+from msvm_select.solution import Solution
+from msvm_select.solvers.base import FACTS, Solver, Told
+
+BLOCK = 2**22  # numbers in the largest table of a block of rows
+
+
+class Part(NamedTuple):
+    """The samples of a part, which of them are its first class, and its two columns.
+
+    ``first``: the column in which those of the first class keep their alpha.
+    """
+
+    rows: Ints
+    positive: Mask
+    first: int
+    second: int
+
+
+@dataclass(frozen=True, eq=False)
+class Parts(ABC):
+    """The training problems of all parts; ``C`` is that of each of them."""
+
+    gram: Gram
+    y: Ints
+    Q: int
+    C: float
+    loss: Loss
+    certain: bool = True
+    kind: ClassVar[str]
+
+    @property
+    def m(self) -> int:
+        """The number of samples."""
+        return int(self.y.size)
+
+    @property
+    @abstractmethod
+    def count(self) -> int:
+        """The number of parts."""
+
+    @abstractmethod
+    def part(self, t: int) -> Part:
+        """Its samples and signs."""
+
+    @cached_property
+    def flat(self) -> tuple[Ints, Ints, Ints, Ints]:
+        """All parts in four arrays, as the compiled kernels take them.
+
+        The samples of all, those of the first class before the others; where each part
+        begins, and the end; how many of the first class it has; its two columns.
+        """
+        parts = [self.part(t) for t in range(self.count)]
+        sizes = [part.rows.size for part in parts]
+        rows = np.concatenate([part.rows for part in parts])
+        ones = np.array([part.positive.sum() for part in parts], dtype=np.int64)
+        columns = np.array([(p.first, p.second) for p in parts], dtype=np.int64)
+        return rows, np.concatenate([[0], np.cumsum(sizes)]), ones, columns
+
+    def towards(self, table: Floats) -> Floats:
+        """Decisions towards the first class of a part, turned as ``f`` has them."""
+        return table
+
+    def dual(self, t: int) -> Dual:
+        """Part ``t`` as the machine of two outputs."""
+        part = self.part(t)
+        codes = np.where(part.positive, 0, 1).astype(np.int64)
+        return self.loss.dual(self.gram.of(part.rows), codes, 2, 0.5 * self.C)
+
+    def start(self, t: int, dual: Dual, alpha: Floats) -> Solution:
+        """Where the training of a part may begin: at these alpha."""
+        part = self.part(t)
+        half = 0.5 * self.own(part, alpha)
+        tau = np.where(part.positive, half, -half)[:, None] * np.array([1.0, -1.0])
+        return Solution(dual, tau, dual.gram.product(tau))
+
+    def own(self, part: Part, table: Floats) -> Floats:
+        """What a table holds of the samples of a part."""
+        columns = np.where(part.positive, part.first, part.second)
+        return np.asarray(table[part.rows, columns])
+
+    def put(self, part: Part, table: Any, values: Any) -> None:
+        """Keep what belongs to the samples of a part."""
+        columns = np.where(part.positive, part.first, part.second)
+        table[part.rows, columns] = values
+
+    @property
+    def box(self) -> float:
+        """The largest alpha; with the quadratic loss one that none reaches."""
+        return self.C if self.loss.name == "l1" else self.C * self.m
+
+    @property
+    def ridge(self) -> float:
+        """What the quadratic loss adds to the diagonal of K: 1/C."""
+        return 0.0 if self.loss.name == "l1" else 1.0 / self.C
+
+    @abstractmethod
+    def decided(
+        self, K: Floats, alpha: Floats, b: Floats, without: Ints | None = None
+    ) -> tuple[Ints, Floats]:
+        """The class of new samples by K (p, m), and how they were decided (p, Q).
+
+        One against one: the votes, without those of the pairs of the class ``without``
+        (p,) of each. One against the rest: the outputs.
+        """
+
+    @abstractmethod
+    def judged(self, found: LeftOut, machine: Composed) -> LeftOut:
+        """The answers of the whole from those of the parts (tables of ``found``)."""
+
+
+@dataclass(frozen=True, eq=False)
+class Pairs(Parts):
+    """One machine for each pair of classes; most votes win, or the first class."""
+
+    kind: ClassVar[str] = "ovo"
+
+    @cached_property
+    def order(self) -> Ints:
+        """The samples, class after class."""
+        return np.asarray(self.y.argsort(kind="stable"))
+
+    @cached_property
+    def offsets(self) -> Ints:
+        """Where each class begins in ``order``, and the end."""
+        counts = np.bincount(self.y, minlength=self.Q)
+        return np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+
+    @cached_property
+    def pairs(self) -> Ints:
+        """(first, second) of the classes that have samples, in LIBSVM's order."""
+        there = np.flatnonzero(np.diff(self.offsets) > 0)
+        a, b = np.triu_indices(there.size, 1)
+        return np.stack([there[a], there[b]], axis=1).astype(np.int64)
+
+    def towards(self, table: Floats) -> Floats:
+        """Towards the class of each sample: -f where that is the second of the pair."""
+        second = self.y[:, None] > np.arange(self.Q)
+        return np.where(second, -table, table)
+
+    @property
+    def count(self) -> int:
+        """Q(Q - 1)/2."""
+        return int(self.pairs.shape[0])
+
+    def rows_of(self, k: int) -> Ints:
+        """The samples of a class."""
+        return np.asarray(self.order[self.offsets[k] : self.offsets[k + 1]])
+
+    def part(self, t: int) -> Part:
+        """Class a against class b."""
+        a, b = (int(k) for k in self.pairs[t])
+        rows = np.concatenate([self.rows_of(a), self.rows_of(b)])
+        positive = np.arange(rows.size) < self.offsets[a + 1] - self.offsets[a]
+        return Part(rows, positive, b, a)
+
+    def pair_decisions(self, K: Floats, alpha: Floats, b: Floats) -> Floats:
+        """f of each pair (p, pairs) at new samples, > 0 for its first class."""
+        Q = self.Q
+        sums = np.zeros((Q, K.shape[0], Q))
+        for k in range(Q):
+            rows = self.rows_of(k)
+            held = rows[alpha[rows].any(axis=1)]
+            if held.size:
+                sums[k] = K[:, held] @ alpha[held]
+        first, second = self.pairs.T
+        return np.asarray((sums[first, :, second] - sums[second, :, first]).T + b)
+
+    def decided(
+        self, K: Floats, alpha: Floats, b: Floats, without: Ints | None = None
+    ) -> tuple[Ints, Floats]:
+        """f > 0 is a vote for the first class of a pair, else for the second."""
+        f = self.pair_decisions(K, alpha, b)
+        first, second = self.pairs.T
+        there = np.ones(f.shape, dtype=np.bool_)
+        if without is not None:
+            there = (first != without[:, None]) & (second != without[:, None])
+        votes = np.zeros((K.shape[0], self.Q))
+        for side, won in ((first, (f > 0.0) & there), (second, (f <= 0.0) & there)):
+            for k in np.unique(side):
+                votes[:, k] += won[:, side == k].sum(axis=1)
+        return votes.argmax(axis=1).astype(np.int64), votes
+
+    def judged(self, found: LeftOut, machine: Composed) -> LeftOut:
+        """The pairs of p's class judge it without it, all others as they are."""
+        y, Q, at = self.y, self.Q, np.arange(self.m)
+        margins = found.margins.copy()
+        margins[at, y] = np.inf
+        single = (np.bincount(y, minlength=Q) == 1)[y]
+        _, votes = machine.decided_at_training(without=y)
+        own = np.isfinite(margins) & ~single[:, None]
+        first = y[:, None] < np.arange(Q)  # f > 0 decides for the first of a pair
+        won = np.where(first, margins > 0.0, margins >= 0.0)
+        votes[at, y] += (own & won).sum(axis=1)
+        votes += own & ~won
+        votes[single, y[single]] = -1.0
+        return Voted(
+            y=y, margins=margins, road=found.road, exchanges=found.exchanges,
+            at_top=found.at_top, unsure=found.unsure,
+            votes=votes.argmax(axis=1).astype(np.int64),
+        )  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class Rests(Parts):
+    """One machine for each class, against all others; the largest output wins."""
+
+    kind: ClassVar[str] = "ova"
+
+    @property
+    def count(self) -> int:
+        """Q."""
+        return self.Q
+
+    def part(self, t: int) -> Part:
+        """Class t against the rest."""
+        positive = self.y == t
+        rows = np.concatenate([np.flatnonzero(positive), np.flatnonzero(~positive)])
+        return Part(rows, positive[rows], t, t)
+
+    @cached_property
+    def signs(self) -> Floats:
+        """(m, Q): 1 for the class itself, -1 for the rest."""
+        return np.where(self.y[:, None] == np.arange(self.Q), 1.0, -1.0)
+
+    def decided(
+        self, K: Floats, alpha: Floats, b: Floats, without: Ints | None = None
+    ) -> tuple[Ints, Floats]:
+        """The first of the largest outputs."""
+        h = K @ (self.signs * alpha) + b
+        return h.argmax(axis=1).astype(np.int64), h
+
+    def judged(self, found: LeftOut, machine: Composed) -> LeftOut:
+        """Every part is without p: its outputs tell."""
+        at, y, h = np.arange(self.m), self.y, found.margins
+        single = (np.bincount(y, minlength=self.Q) == 1)[y]
+        h = np.where(single[:, None], 0.0, h)  # no part of its own class is left
+        margins = h[at, y][:, None] - h
+        margins[single] = -np.inf
+        margins[at, y] = np.inf
+        road = np.where(single, SINGLE, found.road)
+        return replace(found, margins=margins, road=road)
+
+
+@dataclass(frozen=True, eq=False)
+class Composed:
+    """A trained machine of several parts, as one: what they certify, taken together.
+
+    The gap and the violation are those of the worst part, support vectors the union,
+    objective and sum of alpha the sums, and the biases are unique if all are.
+    """
+
+    parts: Parts
+    found: Told
+    work: Work = field(default_factory=Work)
+    converged: bool = True
+    reason: str = ""
+
+    @property
+    def alpha(self) -> Floats:
+        """(m, Q), of the parts at C."""
+        return self.found.alpha
+
+    @cached_property
+    def dual(self) -> Dual:
+        """The samples, the labels and C, as those who ask for them know it."""
+        parts = self.parts
+        quadratic = None if parts.loss.name == "l1" else parts.C
+        return Dual(parts.gram, parts.y, parts.Q, parts.box, quadratic)
+
+    @property
+    def tau(self) -> Floats:
+        """What a copy at another C shares with its original."""
+        return self.found.alpha
+
+    def _fact(self, name: str) -> Floats:
+        return np.asarray(self.found.facts[:, FACTS.index(name)])
+
+    @property
+    def b(self) -> Floats:
+        """The bias of each part."""
+        return self._fact("b")
+
+    @property
+    def b_unique(self) -> bool:
+        """Whether every part has only one optimal bias."""
+        return bool((self._fact("width") < 1e-7).all())
+
+    @property
+    def gap(self) -> float:
+        """The relative duality gap of the worst part."""
+        return float(self._fact("gap").max(initial=0.0))
+
+    @property
+    def kkt_violation(self) -> float:
+        """That of the worst part."""
+        return float(self._fact("kkt").max(initial=0.0))
+
+    @property
+    def flow_imbalance(self) -> float:
+        """The alpha of the two classes of a part have the same sum, but for this."""
+        worst = 0.0
+        for t in range(self.parts.count):
+            part = self.parts.part(t)
+            own = self.parts.own(part, self.alpha)
+            size = max(1.0, float(own.sum()))
+            off = abs(float(own[part.positive].sum() - own[~part.positive].sum()))
+            worst = max(worst, off / size)
+        return worst
+
+    @property
+    def sum_alpha(self) -> float:
+        """Of the parts as machines of two outputs: half of LIBSVM's."""
+        return 0.5 * float(self._fact("sum").sum())
+
+    @property
+    def norm_w_squared(self) -> float:
+        """sum over parts of ||w_1||^2 + ||w_2||^2 = ||w||^2 / 2."""
+        return 0.5 * float(self._fact("square").sum())
+
+    @property
+    def dual_objective(self) -> float:
+        """The sum of those of the parts."""
+        return self.sum_alpha - 0.5 * self.norm_w_squared
+
+    @cached_property
+    def is_support_vector(self) -> Mask:
+        """Which samples are one of some part."""
+        return np.asarray(self.alpha.any(axis=1))
+
+    @property
+    def n_sv(self) -> int:
+        """The number of samples that are support vectors of some part."""
+        return int(self.is_support_vector.sum())
+
+    @property
+    def n_bounded(self) -> int:
+        """The number of samples with some alpha = C."""
+        return int((self.alpha >= self.parts.box).any(axis=1).sum())
+
+    @property
+    def hard_margin(self) -> bool:
+        """Whether no alpha reaches C in any part."""
+        return self.n_bounded == 0
+
+    def decided_at_training(self, without: Ints | None = None) -> tuple[Ints, Floats]:
+        """``Parts.decided`` at the training samples, in blocks of rows."""
+        parts = self.parts
+        width = max(parts.m, parts.Q * parts.Q)
+        step = max(1, BLOCK // width)
+        answers = [
+            parts.decided(
+                parts.gram.rows(slice(first, first + step)), self.alpha, self.b,
+                None if without is None else without[first : first + step],
+            )
+            for first in range(0, parts.m, step)
+        ]  # fmt: skip
+        codes, told = zip(*answers, strict=True)
+        return np.concatenate(codes), np.concatenate(told)
+
+    @cached_property
+    def predicted(self) -> Ints:
+        """The class of each training sample."""
+        return self.decided_at_training()[0]
+
+    @property
+    def train_errors(self) -> int:
+        """Training samples that are wrong."""
+        return int((self.predicted != self.parts.y).sum())
+
+    @cached_property
+    def outputs(self) -> Floats:
+        """Votes (one against one) or outputs (one against the rest), (m, Q)."""
+        return self.decided_at_training()[1]
+
+    @property
+    def decisions(self) -> Floats:
+        """The same: no sample meets the ridge there."""
+        return self.outputs
+
+    def labels(self, K: Floats) -> Ints:
+        """The class of each new sample, by its kernel values K (p, m)."""
+        return self.parts.decided(K, self.alpha, self.b)[0]
+
+    def part_solution(self, t: int) -> Solution:
+        """Part ``t`` as a machine of two outputs."""
+        return self.parts.start(t, self.parts.dual(t), self.alpha)
+
+    def solutions(self) -> Iterator[tuple[Part, Solution]]:
+        """Each part as a machine of two outputs, with the samples that it is of."""
+        for t in range(self.parts.count):
+            yield self.parts.part(t), self.part_solution(t)
+
+
+class Composing(Machine):
+    """A machine of parts, trained and left out part by part."""
+
+    kind: ClassVar[type[Parts]]
+
+    def train(
+        self,
+        solver: Solver,
+        gram: Gram,
+        y: Ints,
+        Q: int,
+        C: float,
+        last: Any = None,
+        certain: bool = True,
+        jobs: int = 1,
+    ) -> Composed:
+        """All parts at C, begun at those of ``last``."""
+        check_C(C)
+        parts = self.kind(gram, y, Q, C, self.loss, certain)
+        if isinstance(last, Composed):
+            same_loss = self.loss.name == "l1" and certain
+            if last.converged and last.hard_margin and same_loss and C >= last.parts.C:
+                return replace(last, parts=parts, work=Work())
+        # the kernels of two classes take a positive semi-definite K for granted
+        solve = solver.solve_parts if certain else partial(Solver.solve_parts, solver)
+        found, seconds = solve(parts, last, jobs)
+        work = Work(found.steps, found.newton, seconds)
+        machine = Composed(parts, found, work)
+        gap = machine.gap
+        good = bool(np.isfinite(gap)) and gap <= solver.gap and not found.reason
+        reason = (
+            ""
+            if good
+            else found.reason
+            or (f"stopped at a gap of {gap:.2g}, above {solver.gap:.2g}")
+        )
+        return replace(machine, converged=good, reason=reason)
+
+    def on(self, gram: Gram, machine: Any) -> Composed:
+        """The parts take their blocks from it."""
+        moved: Composed = replace(machine, parts=replace(machine.parts, gram=gram))
+        return moved
+
+    def leave_out(
+        self,
+        solver: Solver,
+        machine: Any,
+        *,
+        every_margin: bool = False,
+        jobs: int = 1,
+        tell: Tell = quiet,
+    ) -> LeftOut:
+        """Each sample left out of the parts that it is in, then the decision."""
+        leave = solver.leave_parts_out
+        if not machine.parts.certain:
+            leave = partial(Solver.leave_parts_out, solver)
+        found = leave(machine, jobs=jobs, tell=tell)
+        judged: LeftOut = machine.parts.judged(found, machine)
+        return judged
+
+
+class OneVersusOne(Composing):
+    """LIBSVM's: a machine for each pair of classes, and votes."""
+
+    name = "ovo"
+    kind = Pairs
+
+
+class OneVersusAll(Composing):
+    """scikit-learn's OneVsRestClassifier(SVC()): a machine for each class."""
+
+    name = "ova"
+    kind = Rests

@@ -1,0 +1,139 @@
+"""All parts of a machine through the compiled kernels, several of them in one call.
+
+A call for each part would cost more than most parts do: with 26 classes a machine has
+325. Where no Gram matrix of all samples is held, the block of each pair is computed,
+used and forgotten; the blocks of one class, which many pairs need, are kept.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from msvm_select.left_out import LeftOut, Tell
+from msvm_select.records import Blocks, Floats
+from msvm_select.solvers.base import Told, gathered
+from msvm_select.solvers.two_class import paths
+
+if TYPE_CHECKING:
+    from msvm_select.machines.parts import Composed, Parts
+
+WORK = 4e7  # squared samples of the parts of one call: about a second at the most
+ORDER = (paths.SUM, paths.SQUARE, paths.SLACK, paths.KKT, paths.BIAS, paths.WIDTH)
+"""The facts of a part, in the order of ``FACTS``; the gap is last."""
+
+
+class Call(NamedTuple):
+    """A run of parts on one matrix: that of all samples, or of the only part."""
+
+    K: Floats
+    begin: int
+    end: int
+    whole: bool = False
+
+
+def train(parts: Parts, last: Composed | None, jobs: int) -> tuple[Told, float]:
+    """Every part to its optimum, from those of ``last`` scaled to the new C."""
+    began = time.perf_counter()
+    alpha, f = np.zeros((2, parts.m, parts.Q))
+    stats = np.zeros((parts.count, paths.N_STATS))
+    scaled = 1.0
+    if last is not None:
+        alpha[:] = last.alpha
+        if parts.ridge == 0.0 and not last.hard_margin:
+            scaled = parts.box / last.parts.box
+    rows, starts, ones, columns = parts.flat
+
+    def run(call: Call) -> None:
+        paths.train_parts(
+            call.K, rows, starts, ones, columns, parts.box, parts.ridge, call.whole,
+            scaled, alpha, f, stats, call.begin, call.end,
+        )  # fmt: skip
+
+    _all(run, parts, jobs, lambda done, of: None)
+    facts = stats[:, [*ORDER, paths.GAP]]
+    steps = int(stats[:, paths.STEPS].sum())
+    corners = int(stats[:, paths.CORNERS].sum())
+    told = Told(alpha, parts.towards(f), facts, steps, corners)
+    return told, time.perf_counter() - began
+
+
+def leave_out(machine: Composed, jobs: int, tell: Tell) -> LeftOut:
+    """The decision of each part at each of its samples, without the sample."""
+    parts, shape = machine.parts, (machine.parts.m, machine.parts.Q)
+    margins = np.full(shape, np.nan)
+    road, exchanges = np.zeros(shape, np.int64), np.zeros(shape, np.int64)
+    top = np.zeros(shape, np.bool_)
+    rows, starts, ones, columns = parts.flat
+
+    def run(call: Call) -> None:
+        paths.leave_out_parts(
+            call.K, rows, starts, ones, columns, parts.box, parts.ridge, call.whole,
+            machine.alpha, True, margins, road, exchanges, top, call.begin, call.end,
+        )  # fmt: skip
+
+    _all(run, parts, jobs, tell)
+    table = parts.towards(margins)
+    return gathered(parts.y, table, road, exchanges, top, np.zeros(shape))
+
+
+def _all(run: Callable[[Call], None], parts: Parts, jobs: int, tell: Tell) -> None:
+    """Every call, ``jobs`` of them at the same time; each part has its own places."""
+    if jobs == 1:
+        for call in _calls(parts, jobs):
+            tell(call.begin, parts.count)
+            run(call)
+    else:
+        with ThreadPoolExecutor(jobs) as pool:
+            waiting = []
+            for call in _calls(parts, jobs):
+                waiting.append(pool.submit(run, call))
+                if len(waiting) > 2 * jobs:
+                    waiting.pop(0).result()
+                tell(call.begin, parts.count)
+            for one in waiting:
+                one.result()
+    tell(parts.count, parts.count)
+
+
+def _calls(parts: Parts, jobs: int) -> Iterator[Call]:
+    """Runs of parts whose work is about WORK, or a part at a time on its own block."""
+    if isinstance(parts.gram, Blocks):
+        yield from _blocks(parts, parts.gram)
+        return
+    _, starts, _, _ = parts.flat
+    work = np.diff(starts).astype(np.float64) ** 2
+    share = min(WORK, float(work.sum()) / jobs)
+    begin, held = 0, 0.0
+    for t in range(parts.count):
+        held += work[t]
+        if held >= share or t == parts.count - 1:
+            yield Call(parts.gram.matrix, begin, t + 1)
+            begin, held = t + 1, 0.0
+
+
+def _blocks(parts: Parts, gram: Blocks) -> Iterator[Call]:
+    """The block of each part: of both its classes by themselves, and between them."""
+    rows, starts, ones, columns = parts.flat
+    own: dict[int, Floats] = {}
+    for t in range(parts.count):
+        some = rows[starts[t] : starts[t + 1]]
+        n, at = some.size, int(ones[t])
+        K = np.empty((n, n))
+        halves = (slice(0, at), int(columns[t, 1])), (slice(at, n), int(columns[t, 0]))
+        for half, k in halves:  # the class of each half keeps its alpha in the other's
+            if k not in own:
+                own[k] = gram.of(some[half]).matrix
+            K[half, half] = own[k]
+        assert gram.between is not None
+        assert gram.finite is not None
+        between = gram.between(gram.X[some[:at]], gram.X[some[at:]])
+        K[:at, at:] = gram.finite(between)
+        K[at:, :at] = K[:at, at:].T
+        if parts.ridge:
+            K[np.diag_indices_from(K)] += parts.ridge
+        yield Call(K, t, t + 1, True)

@@ -1,0 +1,208 @@
+"""Machines of several parts beside scikit-learn's, and beside their own retraining."""
+
+from itertools import combinations
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sklearn.model_selection import LeaveOneOut, cross_val_predict
+from sklearn.multiclass import OneVsRestClassifier
+from sklearn.svm import SVC
+
+from msvm_select import load_csv
+from msvm_select.kernels.inner_products import Linear
+from msvm_select.kernels.rbf import Rbf
+from msvm_select.machines.losses import Hinge, Quadratic
+from msvm_select.machines.parts import OneVersusAll, OneVersusOne
+from msvm_select.machines.weston_watkins import WestonWatkins
+from msvm_select.records import Blocks, Scaling
+from msvm_select.solvers.exact.solver import Exact
+from msvm_select.solvers.qp import Qp
+
+DATA = Path(__file__).parents[2] / "data"
+CELLS = ((0.5, 0.03125), (8.0, 0.125), (128.0, 0.5))
+
+
+def loaded(name):
+    data = load_csv(DATA / f"{name}.csv")
+    return Scaling.fit(data.X, "standard").apply(data.X), data.y, data.Q
+
+
+def blobs(seed, m=60, Q=4, features=3):
+    rng = np.random.default_rng(seed)
+    y = np.arange(m) % Q
+    return rng.normal(size=(m, features)) + 0.8 * y[:, None], y, Q
+
+
+def trained(kind, X, y, Q, C, kernel, loss=Hinge, solver=Exact):
+    return kind(loss()).train(solver(), kernel.gram(X), y, Q, C)
+
+
+@pytest.mark.parametrize("name", ["iris", "wine", "glass"])
+@pytest.mark.parametrize(("C", "gamma"), CELLS)
+def test_one_versus_one_is_svc(name, C, gamma):
+    """On held-out rows: the same classes, and the same decision of every pair."""
+    X, y, Q = loaded(name)
+    test = np.arange(y.size) % 4 == 0
+    kernel = Rbf(gamma)
+    machine = trained(OneVersusOne, X[~test], y[~test], Q, C, kernel)
+    assert machine.converged
+    assert machine.gap <= 1e-8
+    peer = SVC(C=C, gamma=gamma, tol=1e-8, decision_function_shape="ovo")
+    peer.fit(X[~test], y[~test])
+    K = kernel.between(X[test], X[~test])
+    f = machine.parts.pair_decisions(K, machine.alpha, machine.b)
+    # LIBSVM keeps K in single precision, which C multiplies
+    near = 1e-5 * max(1.0, C / 8.0)
+    assert np.abs(f - peer.decision_function(X[test])).max() < near
+    assert (machine.labels(K) == peer.predict(X[test])).all()
+    assert machine.n_sv == peer.support_.size
+
+
+@pytest.mark.parametrize(("C", "gamma"), CELLS)
+def test_one_versus_all_is_one_vs_rest(C, gamma):
+    """Outputs and classes of OneVsRestClassifier(SVC(C))."""
+    X, y, Q = loaded("wine")
+    test = np.arange(y.size) % 4 == 0
+    kernel = Rbf(gamma)
+    machine = trained(OneVersusAll, X[~test], y[~test], Q, C, kernel)
+    peer = OneVsRestClassifier(SVC(C=C, gamma=gamma, tol=1e-8)).fit(X[~test], y[~test])
+    K = kernel.between(X[test], X[~test])
+    _, h = machine.parts.decided(K, machine.alpha, machine.b)
+    assert np.abs(h - peer.decision_function(X[test])).max() < 1e-5
+    assert (machine.labels(K) == peer.predict(X[test])).all()
+
+
+@pytest.mark.parametrize("name", ["iris", "wine", "glass"])
+@pytest.mark.parametrize(("C", "gamma"), CELLS)
+def test_left_out_as_scikit_learn_leaves_out(name, C, gamma):
+    """Sample by sample the class that SVC gives it when it is trained without it."""
+    X, y, Q = loaded(name)
+    machine = trained(OneVersusOne, X, y, Q, C, Rbf(gamma))
+    found = OneVersusOne(Hinge()).leave_out(Exact(), machine)
+    peer = cross_val_predict(SVC(C=C, gamma=gamma, tol=1e-6), X, y, cv=LeaveOneOut())
+    sure = ~found.in_doubt
+    assert sure.mean() > 0.9
+    assert (found.predicted[sure] == peer[sure]).all()
+    assert found.errors == (found.predicted != y).sum()
+
+
+def test_one_versus_all_left_out():
+    """Likewise for OneVsRestClassifier."""
+    X, y, Q = loaded("iris")
+    machine = trained(OneVersusAll, X, y, Q, 8.0, Rbf(0.125))
+    found = OneVersusAll(Hinge()).leave_out(Exact(), machine)
+    peer = OneVsRestClassifier(SVC(C=8.0, gamma=0.125, tol=1e-6))
+    labels = cross_val_predict(peer, X, y, cv=LeaveOneOut())
+    sure = ~found.in_doubt
+    assert (found.predicted[sure] == labels[sure]).all()
+
+
+@pytest.mark.parametrize("kind", [OneVersusOne, OneVersusAll])
+@pytest.mark.parametrize("loss", [Hinge, Quadratic])
+@pytest.mark.parametrize("kernel", [Rbf(0.3), Linear()])
+def test_all_at_once_is_part_by_part(kind, loss, kernel):
+    """The compiled road and any solver, part by part, agree; so do left-out outputs."""
+    X, y, Q = blobs(3)
+    fast, slow = (
+        trained(kind, X, y, Q, 4.0, kernel, loss, solver) for solver in (Exact, Qp)
+    )
+    assert fast.dual_objective == pytest.approx(slow.dual_objective, rel=1e-6)
+    assert np.abs(fast.found.f - slow.found.f).max() < 1e-4
+    one, other = (
+        kind(loss()).leave_out(solver, machine)
+        for solver, machine in ((Exact(), fast), (Qp(), slow))
+    )
+    both = np.isfinite(one.margins) & np.isfinite(other.margins)
+    assert np.abs(one.margins[both] - other.margins[both]).max() < 1e-3
+    sure = ~(np.abs(other.margins) < 1e-3).any(axis=1)
+    assert sure.mean() > 0.8
+    assert (one.wrong[sure] == other.wrong[sure]).all()
+
+
+def test_two_classes_are_weston_watkins_at_half_of_C():
+    """One pair of classes: the same machine, the same certificate, the same errors."""
+    X, y, Q = blobs(5, m=40, Q=2)
+    gram = Rbf(0.5).gram(X)
+    pair = OneVersusOne(Hinge()).train(Exact(), gram, y, Q, 6.0)
+    whole = WestonWatkins(Hinge()).train(Exact(), gram, y, Q, 3.0)
+    assert pair.dual_objective == pytest.approx(whole.dual_objective, rel=1e-9)
+    assert pair.sum_alpha == pytest.approx(whole.sum_alpha, rel=1e-7)
+    assert (pair.n_sv, pair.n_bounded) == (whole.n_sv, whole.n_bounded)
+    assert pair.train_errors == whole.train_errors
+    left = OneVersusOne(Hinge()).leave_out(Exact(), pair)
+    assert left.errors == Exact().leave_out(whole).errors
+
+
+@pytest.mark.parametrize("kind", [OneVersusOne, OneVersusAll])
+@pytest.mark.parametrize("seed", range(12))
+def test_left_out_is_retrained_without(kind, seed):
+    """The decision of every part at every sample, beside a training without it."""
+    rng = np.random.default_rng(seed)
+    X, y, Q = blobs(seed, m=24, Q=3, features=2)
+    if seed % 3 == 0:  # twins, some of another class
+        X = np.concatenate([X, X[:6]])
+        y = np.concatenate([y, (y[:6] + seed % 2) % Q])
+    C = 10.0 ** rng.uniform(-2, 3)
+    kernel = Rbf(10.0 ** rng.uniform(-2, 0.5)) if seed % 4 else Linear()
+    machine = trained(kind, X, y, Q, C, kernel)
+    assert machine.converged
+    found = kind(Hinge()).leave_out(Exact(), machine)
+    for p in range(y.size):
+        keep = np.arange(y.size) != p
+        without = trained(kind, X[keep], y[keep], Q, C, kernel)
+        K = kernel.between(X[p][None], X[keep])
+        if kind is OneVersusAll:
+            _, h = without.parts.decided(K, without.alpha, without.b)
+            margins = h[0, y[p]] - h[0]
+        else:
+            f = without.parts.pair_decisions(K, without.alpha, without.b)[0]
+            margins = np.full(Q, np.nan)
+            for (a, b), value in zip(combinations(range(Q), 2), f, strict=True):
+                if y[p] in (a, b):
+                    other, sign = (b, 1.0) if y[p] == a else (a, -1.0)
+                    margins[other] = sign * value
+        others = np.arange(Q) != y[p]
+        assert np.abs(found.margins[p, others] - margins[others]).max() < 1e-5
+        if not found.in_doubt[p]:
+            assert found.predicted[p] == without.labels(K)[0]
+
+
+def test_blocks_are_the_whole_matrix():
+    """One block of a pair at a time gives what the whole matrix gives."""
+    X, y, Q = blobs(8)
+    kernel = Rbf(0.4)
+    whole, machine = kernel.gram(X), OneVersusOne(Hinge())
+    blocks = Blocks(X=X, between=kernel.between, finite=kernel.finite)
+    for loss in (Hinge, Quadratic):
+        machine = OneVersusOne(loss())
+        one = machine.train(Exact(), whole, y, Q, 8.0)
+        other = machine.train(Exact(), blocks, y, Q, 8.0)
+        assert np.abs(one.found.f - other.found.f).max() < 1e-9
+        left, same = (machine.leave_out(Exact(), m) for m in (one, other))
+        assert (left.predicted == same.predicted).all()
+        jobs = machine.leave_out(Exact(), one, jobs=2)
+        assert jobs.margins.tobytes() == left.margins.tobytes()
+
+
+def test_a_class_of_one_sample():
+    """Its left-out answer is what the other pairs vote: always an error."""
+    X, y, Q = blobs(2, m=21, Q=3)
+    X, y = np.concatenate([X, [[9.0, 9.0, 9.0]]]), np.append(y, 3)
+    for kind in (OneVersusOne, OneVersusAll):
+        machine = trained(kind, X, y, 4, 8.0, Rbf(0.2))
+        found = kind(Hinge()).leave_out(Exact(), machine)
+        assert found.wrong[-1]
+        assert found.predicted[-1] != 3
+        assert machine.train_errors <= found.errors
+
+
+def test_three_hundred_classes_of_three():
+    """44,850 pairs answer, each sample left out."""
+    rng = np.random.default_rng(1)
+    y = np.repeat(np.arange(300), 3)
+    X = rng.normal(size=(300, 5))[y] + 0.1 * rng.normal(size=(900, 5))
+    machine = trained(OneVersusOne, X, y, 300, 8.0, Rbf(1.0))
+    assert machine.converged
+    found = OneVersusOne(Hinge()).leave_out(Exact(), machine)
+    assert machine.train_errors <= found.errors < 450

@@ -88,11 +88,11 @@ MACHINES: Registry[Machine] = Registry(
         "one problem for all classes, by Weston and Watkins (default)",
     ),
     ovo=(
-        "machines.parts:OneVersusOne",
+        "machines.composed:OneVersusOne",
         "one against one, as LIBSVM and scikit-learn's SVC, C as theirs",
     ),
     ova=(
-        "machines.parts:OneVersusAll",
+        "machines.composed:OneVersusAll",
         "one against all, as OneVsRestClassifier(SVC()), C as there",
     ),
 )

@@ -12,7 +12,7 @@ PLUG_INS = ("kernels", "machines", "solvers", "criteria")
 BELOW = (
     *("errors", "phrases", "names", "files", "memory", "lapack", "handover", "columns"),
     "records",
-    *("left_out", "flow", "bias", "solution", "geometry"),
+    *("left_out", "flow", "solution", "parts", "geometry"),
 )
 ORDER = (
     *BELOW,
@@ -27,6 +27,11 @@ PENDING: set[tuple[str, str]] = set()
 # given its kernel and its solver.
 TYPES_ONLY = {
     ("criteria/base.py", "msvm_select.kernels.base"),
+    ("criteria/base.py", "msvm_select.machines.base"),
+    ("machines/base.py", "msvm_select.solvers.base"),
+    ("machines/composed.py", "msvm_select.solvers.base"),
+    ("machines/weston_watkins.py", "msvm_select.solvers.base"),
+    ("parts.py", "msvm_select.machines.base"),
     ("criteria/base.py", "msvm_select.solvers.base"),
     ("names.py", "msvm_select.criteria.base"),
     ("names.py", "msvm_select.kernels.base"),

@@ -14,14 +14,13 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from msvm_select.errors import SettingsError
 from msvm_select.left_out import LeftOut, Tell, quiet
-from msvm_select.machines.base import Machine
-from msvm_select.machines.losses import Hinge
-from msvm_select.machines.weston_watkins import WestonWatkins
+from msvm_select.names import LOSSES, MACHINES
 from msvm_select.records import Dataset, Scaling
 from msvm_select.solution import Solution
 
 if TYPE_CHECKING:  # their contracts; a criterion is given both
     from msvm_select.kernels.base import Kernel
+    from msvm_select.machines.base import Machine
     from msvm_select.solvers.base import Solver
 
 
@@ -58,7 +57,7 @@ class Cell:
     jobs: int = 1
     tell: Tell = quiet
     constants: Constants = Constants()
-    machine: Machine = field(default_factory=lambda: WestonWatkins(Hinge()))
+    machine: Machine = field(default_factory=lambda: MACHINES["ww"](LOSSES["l1"]()))
     mercer: bool = True
 
 

@@ -2,17 +2,19 @@
 
 A loss turns labels, Gram matrix and C into a ``Dual``, the problem to be solved. A
 machine says which such problems there are, and decides from what solves them: one
-problem for all classes (Weston-Watkins), or parts of two classes (``parts``).
+problem for all classes (Weston-Watkins), or parts of two classes (``composed``).
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from msvm_select.left_out import LeftOut, Tell, quiet
 from msvm_select.records import Dual, Gram, Ints
-from msvm_select.solvers.base import Solver
+
+if TYPE_CHECKING:
+    from msvm_select.solvers.base import Solver
 
 
 class Loss(ABC):

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from msvm_select.left_out import LeftOut, Tell, quiet
 from msvm_select.machines.base import Machine
 from msvm_select.records import Gram, Ints
 from msvm_select.solution import Solution, onward
-from msvm_select.solvers.base import Solver
+
+if TYPE_CHECKING:
+    from msvm_select.solvers.base import Solver
 
 
 class WestonWatkins(Machine):

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import time
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import ClassVar
 
 import numpy as np
 
@@ -32,27 +32,11 @@ from msvm_select.left_out import (
     Tell,
     quiet,
 )
+from msvm_select.parts import FACTS, Composed, Parts, Told, gathered
 from msvm_select.records import Dual, Floats, Mask
 from msvm_select.solution import Solution
 
-if TYPE_CHECKING:  # what it is given; machines know solvers, not the other way
-    from msvm_select.machines.parts import Composed, Parts
-
-FACTS = ("sum", "square", "slack", "kkt", "b", "width", "gap")
-"""Of a part: sum alpha, ||w||^2, sum xi, largest violation, b, its room, the gap."""
-
 RESIDUE = 1e-10  # of the box: so near to a bound is at it, but for rounding
-
-
-class Told(NamedTuple):
-    """What a solver found of all parts: tables (m, Q), and a row of FACTS a part."""
-
-    alpha: Floats
-    f: Floats
-    facts: Floats
-    steps: int
-    newton: int
-    reason: str = ""
 
 
 class Solver(ABC):
@@ -170,17 +154,6 @@ class Solver(ABC):
                 parts.put(part, table, values)
         tell(parts.count, parts.count)
         return gathered(parts.y, parts.towards(margins), road, exchanges, top, unsure)
-
-
-def gathered(
-    y: Any, margins: Floats, road: Any, exchanges: Any, top: Any, unsure: Any
-) -> LeftOut:
-    """Tables (m, Q) of what the parts found, the worst of each sample's parts."""
-    hard = np.where(road == SINGLE, NOT_A_SV, road).max(axis=1)
-    return LeftOut(
-        y, margins, np.where((road == SINGLE).any(axis=1), SINGLE, hard),
-        exchanges.sum(axis=1), top.any(axis=1), unsure.max(axis=1),
-    )  # fmt: skip
 
 
 def by_training(solution: Solution) -> tuple[Floats, Mask, Mask]:

@@ -31,6 +31,7 @@ VALUES: dict[str, tuple[Any, Any, Any]] = {
     "degree": ([1.0], [2.0, 3.0], [4.0]),
     "coef0": ([-1.0], [0.0, 1.0], [2.0]),
     "loss": ("l2", "l1", "l2"),
+    "machine": ("ovo", "ww", "ovo"),
     "scale": ("minmax", "none", "standard"),
     "solver": ("smo", "osqp", "qp"),
     "gap": (1e-4, 1e-5, 1e-6),

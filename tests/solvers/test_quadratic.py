@@ -17,6 +17,7 @@ from msvm_select.estimator import MSVMClassifier
 from msvm_select.kernels.inner_products import Linear
 from msvm_select.kernels.rbf import Rbf
 from msvm_select.machines.losses import Quadratic
+from msvm_select.machines.weston_watkins import WestonWatkins
 from msvm_select.model.file import load_model
 from msvm_select.names import SOLVERS
 from msvm_select.records import Dataset, Dual, Floats, Gram, Ints, Scaling
@@ -150,7 +151,8 @@ def cell_of(problem: Problem, kernel, C: float, solver: Solver) -> Cell:
     data = Dataset(problem.X, problem.y, names, features)
     scaling = Scaling.fit(problem.X, "none")
     solution = trained(dual_of(problem, kernel, C), solver)
-    return Cell(data, scaling, kernel, solver, solution, dual=Quadratic().dual)
+    machine = WestonWatkins(Quadratic())
+    return Cell(data, scaling, kernel, solver, solution, machine=machine)
 
 
 def test_solvers_without_a_road_of_their_own_leave_out_alike():

@@ -22,23 +22,20 @@ on glass with 720 free variables takes some 10 ms.
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from msvm_select.left_out import LeftOut, Tell, quiet
+from msvm_select.parts import Composed, Parts, Told
 from msvm_select.records import Dual
 from msvm_select.solution import Solution
-from msvm_select.solvers.base import Solver, Told
+from msvm_select.solvers.base import Solver
 from msvm_select.solvers.exact.exchange import MOST_DIRECT, exchange, refined
 from msvm_select.solvers.exact.face import newton_on_face
 from msvm_select.solvers.exact.workbench import Training
 from msvm_select.solvers.least_norm import least_norm
 from msvm_select.solvers.leave_out.every_sample import judge_every_sample
 from msvm_select.solvers.two_class import batch
-
-if TYPE_CHECKING:
-    from msvm_select.machines.parts import Composed, Parts
 
 FIRST_GAIN = 0.1  # gain of an arc at which the first cycle steps stop
 EXCHANGE_FROM = 160  # free variables from which a block exchange is tried
@@ -79,13 +76,20 @@ class Exact(Solver):
     def solve_parts(
         self, parts: Parts, last: Composed | None = None, jobs: int = 1
     ) -> tuple[Told, float]:
-        """By the kernels of two classes, all parts in a few calls."""
+        """By the kernels of two classes, all parts in a few calls.
+
+        These take a positive semi-definite K for granted.
+        """
+        if not parts.certain:
+            return super().solve_parts(parts, last, jobs)
         return batch.train(parts, last, jobs)
 
     def leave_parts_out(
         self, machine: Composed, *, jobs: int = 1, tell: Tell = quiet
     ) -> LeftOut:
         """Likewise."""
+        if not machine.parts.certain:
+            return super().leave_parts_out(machine, jobs=jobs, tell=tell)
         return batch.leave_out(machine, jobs, tell)
 
     def leave_out(

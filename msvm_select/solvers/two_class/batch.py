@@ -10,17 +10,14 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from msvm_select.left_out import LeftOut, Tell
+from msvm_select.parts import Composed, Parts, Told, gathered
 from msvm_select.records import Blocks, Floats
-from msvm_select.solvers.base import Told, gathered
 from msvm_select.solvers.two_class import paths
-
-if TYPE_CHECKING:
-    from msvm_select.machines.parts import Composed, Parts
 
 WORK = 4e7  # squared samples of the parts of one call: about a second at the most
 ORDER = (paths.SUM, paths.SQUARE, paths.SLACK, paths.KKT, paths.BIAS, paths.WIDTH)

@@ -40,10 +40,10 @@ inner = njit(**INNER, fastmath={"reassoc", "contract"})
 
 MOST_PIVOTS = 64  # variables that change their status on one factor
 MOST_CORNERS = 400  # of one path
-ROUNDS = 60  # factors of one training
+MOST_FACTORS = 60  # factors of one training
 SMO_FIRST, SMO_FACTOR = 0.1, 0.1  # violation at which pair steps stop; finer each time
-DEPENDENT = 1e-13  # of the largest K_ii: a pivot below it is rounding
-FLAT = 1e-11  # of K_ii: a curvature below it is none
+SINGULAR = 1e-13  # of the largest K_ii: a pivot below it is rounding
+NO_BEND = 1e-11  # of K_ii: a curvature below it is none
 DONE = 1e-11  # violation that counts as rounding
 CHUNK = 256  # samples whose columns are made at once
 RESIDUE = 1e-10  # of a variable's range, or of the largest: so near to a bound is at it
@@ -129,7 +129,7 @@ def _factor(K, g, lo, hi, beta, F, n, L):
         d = K[i, i] + largest
         for c in range(a):
             d -= L[a, c] * L[a, c]
-        if d > DEPENDENT * largest:
+        if d > SINGULAR * largest:
             L[a, a] = np.sqrt(d)
             a += 1
             continue
@@ -385,7 +385,7 @@ def _follow(
                 else:
                     bend = -x[where[i]]
                 enters, exits, left_at = i, -1, 0.0
-                if bend <= FLAT * K[i, i]:
+                if bend <= NO_BEND * K[i, i]:
                     # nothing bends: move until another free variable comes to a bound
                     sign = 1.0 if side[i] < 0 else -1.0
                     for j in range(m):
@@ -621,7 +621,7 @@ def _optimum(K, s, lo, hi, beta, g):
     slot = np.empty(m, np.int64)
     used = np.zeros(1, np.int64)
     best, vain = np.inf, 0
-    for _ in range(ROUNDS):
+    for _ in range(MOST_FACTORS):
         steps += _pair_steps(K, lo, hi, beta, g, eps, 100 * m + 10000)
         low, high = _interval(lo, hi, beta, g, -1)
         excess = _excess(beta)

@@ -21,19 +21,30 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
-from typing import Any, ClassVar, NamedTuple
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from msvm_select.left_out import SINGLE, LeftOut, Tell, Voted, quiet
-from msvm_select.machines.base import Loss, Machine
-from msvm_select.machines.losses import check_C
+from msvm_select.left_out import (
+    BY_TRAINING,
+    NOT_A_SV,
+    REPAIRED,
+    SINGLE,
+    LeftOut,
+    Voted,
+)
 from msvm_select.records import Dual, Floats, Gram, Ints, Mask, Work
 from msvm_select.solution import Solution
-from msvm_select.solvers.base import FACTS, Solver, Told
+
+if TYPE_CHECKING:  # what turns labels into problems
+    from msvm_select.machines.base import Loss
 
 BLOCK = 2**22  # numbers in the largest table of a block of rows
+
+
+FACTS = ("sum", "square", "slack", "kkt", "b", "width", "gap")
+"""Of a part: sum alpha, ||w||^2, sum xi, largest violation, b, its room, the gap."""
 
 
 class Part(NamedTuple):
@@ -46,6 +57,17 @@ class Part(NamedTuple):
     positive: Mask
     first: int
     second: int
+
+
+class Told(NamedTuple):
+    """What a solver found of all parts: tables (m, Q), and a row of FACTS a part."""
+
+    alpha: Floats
+    f: Floats
+    facts: Floats
+    steps: int
+    newton: int
+    reason: str = ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -423,76 +445,14 @@ class Composed:
             yield self.parts.part(t), self.part_solution(t)
 
 
-class Composing(Machine):
-    """A machine of parts, trained and left out part by part."""
-
-    kind: ClassVar[type[Parts]]
-
-    def train(
-        self,
-        solver: Solver,
-        gram: Gram,
-        y: Ints,
-        Q: int,
-        C: float,
-        last: Any = None,
-        certain: bool = True,
-        jobs: int = 1,
-    ) -> Composed:
-        """All parts at C, begun at those of ``last``."""
-        check_C(C)
-        parts = self.kind(gram, y, Q, C, self.loss, certain)
-        if isinstance(last, Composed):
-            same_loss = self.loss.name == "l1" and certain
-            if last.converged and last.hard_margin and same_loss and C >= last.parts.C:
-                return replace(last, parts=parts, work=Work())
-        # the kernels of two classes take a positive semi-definite K for granted
-        solve = solver.solve_parts if certain else partial(Solver.solve_parts, solver)
-        found, seconds = solve(parts, last, jobs)
-        work = Work(found.steps, found.newton, seconds)
-        machine = Composed(parts, found, work)
-        gap = machine.gap
-        good = bool(np.isfinite(gap)) and gap <= solver.gap and not found.reason
-        reason = (
-            ""
-            if good
-            else found.reason
-            or (f"stopped at a gap of {gap:.2g}, above {solver.gap:.2g}")
-        )
-        return replace(machine, converged=good, reason=reason)
-
-    def on(self, gram: Gram, machine: Any) -> Composed:
-        """The parts take their blocks from it."""
-        moved: Composed = replace(machine, parts=replace(machine.parts, gram=gram))
-        return moved
-
-    def leave_out(
-        self,
-        solver: Solver,
-        machine: Any,
-        *,
-        every_margin: bool = False,
-        jobs: int = 1,
-        tell: Tell = quiet,
-    ) -> LeftOut:
-        """Each sample left out of the parts that it is in, then the decision."""
-        leave = solver.leave_parts_out
-        if not machine.parts.certain:
-            leave = partial(Solver.leave_parts_out, solver)
-        found = leave(machine, jobs=jobs, tell=tell)
-        judged: LeftOut = machine.parts.judged(found, machine)
-        return judged
-
-
-class OneVersusOne(Composing):
-    """LIBSVM's: a machine for each pair of classes, and votes."""
-
-    name = "ovo"
-    kind = Pairs
-
-
-class OneVersusAll(Composing):
-    """scikit-learn's OneVsRestClassifier(SVC()): a machine for each class."""
-
-    name = "ova"
-    kind = Rests
+def gathered(
+    y: Any, margins: Floats, road: Any, exchanges: Any, top: Any, unsure: Any
+) -> LeftOut:
+    """Tables (m, Q) of what the parts found, the worst of each sample's parts."""
+    # every decision was asked for, so training has decided none
+    road = np.where(road == BY_TRAINING, REPAIRED, road)
+    hard = np.where(road == SINGLE, NOT_A_SV, road).max(axis=1)
+    return LeftOut(
+        y, margins, np.where((road == SINGLE).any(axis=1), SINGLE, hard),
+        exchanges.sum(axis=1), top.any(axis=1), unsure.max(axis=1),
+    )  # fmt: skip

@@ -120,7 +120,7 @@ class Solver(ABC):
             facts[t] = (
                 2.0 * found.sum_alpha, 2.0 * found.norm_w_squared,
                 found.slacks.sum(), found.kkt_violation,
-                found.b[0] - found.b[1], 2.0 * found.potentials.width, found.gap,
+                found.b[0] - found.b[1], 0.0 if found.b_unique else 2.0 * found.potentials.width, found.gap,
             )  # fmt: skip
             steps += found.work.iterations
             newton += found.work.newton

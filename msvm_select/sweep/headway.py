@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from msvm_select.columns import Row
-from msvm_select.records import Floats
+from msvm_select.records import Floats, Mask
 from msvm_select.results.ranking import Results, rank, ranking_column
 from msvm_select.train.events import (
     CellDone,
@@ -27,7 +27,7 @@ from msvm_select.train.events import (
 LONG = 2.0  # seconds after which a cell tells how far it is
 SHARE = 0.1  # of a cell that must be done before its own pace counts
 GROUND = 2  # trained cells before anything is said
-SMALL = 0.01  # of the dearest cell of its setting: less is a copy
+SMALL, COPY = 0.01, 0.0005  # of the dearest cell of its setting; seconds
 ROUGHER = 4.0  # the cost of the roughest setting by that of the smoothest, as a rule
 OVERTIME = 0.25  # of the time that a cell took so far, once it outlasts its guess
 LATEST = 3  # cells that tell what a setting costs of the time of the last one
@@ -267,7 +267,7 @@ class Forecast:
         """All cells of a setting of which these are done, in the image of the last."""
         done, todo = np.array(cells), np.full(self.length - len(cells), np.nan)
         known = done[done > 0.0]
-        if known.size and done[-1] <= SMALL * known.max():
+        if known.size and copied(done)[-1]:
             todo[:] = 0.0
         elif self.model is None:
             todo[:] = known[-1] if known.size else 0.0
@@ -281,12 +281,18 @@ class Forecast:
         return np.concatenate([done, todo])
 
 
+def copied(seconds: Floats) -> Mask:
+    """Which cells of a kernel setting are copies: they took next to nothing."""
+    dearest = float(np.nan_to_num(seconds).max(initial=0.0))
+    return np.asarray(seconds <= max(COPY, SMALL * dearest))
+
+
 def _sooner_hard(costs: Floats) -> Floats:
     """As the next setting, whose copies begin a cell earlier; unknown ones left out."""
     cells = np.nan_to_num(costs)
-    copied = cells <= SMALL * cells.max(initial=0.0)
-    cells[copied & (costs >= 0.0)] = 0.0
-    tail = int(np.flatnonzero(~copied).max(initial=-1))
+    free = copied(cells)
+    cells[free & (costs >= 0.0)] = 0.0
+    tail = int(np.flatnonzero(~free).max(initial=-1))
     if 1 < tail < cells.size - 1:
         cells[tail] = 0.0
     return cells

@@ -33,6 +33,7 @@ from msvm_select.settings import Settings
 from msvm_select.solvers.exact.cycles import cycle_steps
 from msvm_select.solvers.leave_out.exchanges import exchange_each
 from msvm_select.sweep.cells import Chain
+from msvm_select.sweep.headway import COPY, copied
 from msvm_select.train.events import CellStarted, Event, Started
 from msvm_select.train.prepare import (
     LOOKED_AT,
@@ -56,7 +57,6 @@ LEAST_POWER, MOST_POWER = 1.0, 3.2  # that two parts may show
 SURE = 1.4  # the factor that times differ by from run to run
 DOUBT = 0.3  # the power of what is extrapolated by that widens the range
 CUBE, SQUARE = 3e-11, 3e-8  # seconds of a Gram matrix and its test: per m^3, per m^2
-COPY = 0.0005  # seconds; a cell of a part that took less is a copy
 
 
 @dataclass(frozen=True, eq=False)
@@ -212,9 +212,9 @@ def _means(part: Part, copies: float) -> Floats:
     """The mean cell of each kernel setting."""
     seconds = part.seconds.copy()
     for row in seconds:
-        copied = row <= COPY
-        if copied.any() and not copied.all():
-            row[copied] = copies * row[~copied][-1]
+        free = copied(row)
+        if free.any() and not free.all():
+            row[free] = copies * row[~free][-1]
     return np.asarray(seconds.mean(axis=1))
 
 

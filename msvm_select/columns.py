@@ -201,7 +201,8 @@ class Row:
         "whether the optimal biases are one point; if not, their centre is taken"
     )
     diameter: float | None = column(
-        "D, of the smallest ball in feature space around the support vectors",
+        "D, of the smallest ball in feature space around the support vectors; of "
+        "`ovo` and `ova` the largest of the parts",
         criterion="radius-margin",
     )
     diameter_all: float | None = column(
@@ -232,7 +233,8 @@ class Row:
         "samples for which the machine was trained again", criterion="loo"
     )
     radius_margin: float | None = column(
-        "K D^2 sum alpha, on the scale of `loo_errors`",
+        "K D^2 sum alpha, on the scale of `loo_errors`; of `ovo` and `ova` the sum "
+        "over the parts",
         "radius-margin bound",
         unit="samples",
         criterion="radius-margin",
@@ -241,20 +243,25 @@ class Row:
         applies_where="radius_margin_applicable",
     )
     radius_margin_applicable: bool | None = column(
-        "whether that bound holds here", criterion="radius-margin"
+        "whether that bound holds here; of `ovo` and `ova` in every part",
+        criterion="radius-margin",
     )
     K: float | None = column(
-        "the constant of the bound, 2 for two classes", criterion="radius-margin"
+        "the constant of the bound, 2 for two classes and for the parts of `ovo` and "
+        "`ova`",
+        criterion="radius-margin",
     )
     radius_margin_q: float | None = column(
-        r"Q D_all^2 sum_k \|\|w_k\|\|^2, smooth in C and the kernel; to rank by",
+        r"Q D_all^2 sum_k \|\|w_k\|\|^2, smooth in C and the kernel; to rank by; "
+        "of `ovo` and `ova` the sum over the parts",
         "radius-margin index",
         criterion="radius-margin",
         role="index",
         applies_where="radius_margin_applicable",
     )
     radius_margin_count: int | None = column(
-        "B*, the tightest proven bound on `loo_errors`",
+        "B*, the tightest proven bound on `loo_errors`; of `ovo` and `ova` the samples "
+        "that some part counts",
         "count bound B*",
         unit="samples",
         empty="`radius-margin-count` was not asked for, or does not apply",
@@ -267,6 +274,7 @@ class Row:
         "margin risk and what covering numbers add to it",
         "guaranteed risk",
         unit="%",
+        empty="`guaranteed-risk` was not asked for, or the machine is `ovo`",
         criterion="guaranteed-risk",
         ranks=True,
         role="bound",

@@ -13,6 +13,11 @@ the machines of Q classes with sqrt(sum_k ||w_k||^2) <= Lambda_w, all |b_k| <= b
     Q ln(2 ceil(4 beta / gamma) + 1)        (Proposition 2: a cover of the biases).
 
 N itself overflows at once, so that all is done in logarithms.
+
+One against the rest is such a machine too: h_k is the output of the part of class k,
+less the mean of all outputs, which changes no decision. A sample that every part has at
+its margin has h_{y_i} - h_k = 2 there, so that the canonical margin is gamma = 1. One
+against one decides by votes and not by Q such functions: there is no value.
 """
 
 from __future__ import annotations
@@ -24,6 +29,7 @@ from typing import Any
 import numpy as np
 
 from msvm_select.criteria.base import Cell, Constants, Criterion, Score
+from msvm_select.parts import Composed
 from msvm_select.records import Floats
 from msvm_select.solution import Solution
 
@@ -40,6 +46,7 @@ FIXED_BEFOREHAND = (
     "of all x to come; any C may be chosen. For several kernel settings divide delta "
     "by their number"
 )
+NO_FUNCTIONS = "one against one decides by votes, and not by Q linear functions"
 ASSUMED_C = "; and as far as the constant c is what it is taken for"
 
 
@@ -107,6 +114,8 @@ class GuaranteedRisk(Criterion):
 
         ``carry`` is the last machine's tau with its columns.
         """
+        if cell.machine.name == "ovo":
+            return Score({self.column: None}, missing=f"{self.column}: {NO_FUNCTIONS}")
         tau = cell.solution.tau
         if carry is not None and carry[0] is tau:
             return Score(carry[1], carry)
@@ -127,9 +136,13 @@ def guaranteed_risk(cell: Cell) -> GuaranteedRiskTerms:
     constants = cell.constants
     d = constants.dimension or cell.kernel.dimension(cell.data.X.shape[1])
     c = constants.maurey_c if d is None else None
-    measured = machines_of(cell.solution)
+    solution: Solution | Composed = cell.solution
+    if isinstance(solution, Composed):
+        measured, margins = one_against_the_rest(solution)
+    else:
+        measured, margins = machines_of(solution), solution.margins
     H, delta = paid_for(measured, constants)
-    gamma, share = margin_risks(0.5 * cell.solution.margins)
+    gamma, share = margin_risks(0.5 * margins)
     if d is not None:
         ln_N = finite_dimension(H, gamma, d)
     else:
@@ -163,6 +176,30 @@ def machines_of(solution: Solution) -> Machines:
         Lambda_Phi=math.sqrt(max(0.0, float(dual.gram.diagonal.max()) - dual.ridge)),
         beta=float(np.abs(b).max()),
     )
+
+
+def one_against_the_rest(machine: Composed) -> tuple[Machines, Floats]:
+    """The least class that its outputs are in, less their mean; the margins (m,).
+
+    w_k = sum_i a_ik Phi(x_i), with the kernel itself under the quadratic loss, too.
+    """
+    parts, y, h = machine.parts, machine.parts.y, machine.outputs
+    a = np.where(y[:, None] == np.arange(parts.Q), machine.alpha, -machine.alpha)
+    a = a - a.mean(axis=1, keepdims=True)
+    F = h - machine.b
+    F = F - F.mean(axis=1, keepdims=True)
+    b = machine.b - machine.b.mean()
+    own = np.arange(y.size), y
+    others = h.copy()
+    others[own] = -np.inf
+    found = Machines(
+        Q=parts.Q,
+        m=parts.m,
+        Lambda_w=math.sqrt(max(0.0, float(np.vdot(a, F)))),
+        Lambda_Phi=math.sqrt(max(0.0, float(parts.gram.diagonal.max()))),
+        beta=float(np.abs(b).max()),
+    )
+    return found, np.asarray(h[own] - others.max(axis=1))
 
 
 def paid_for(machines: Machines, constants: Constants) -> tuple[Machines, float]:

@@ -14,12 +14,24 @@ circulation of cycles of two arcs or more, no arc carries more than half of its 
 
 With the quadratic loss the machine is the hard-margin one of K + I/(2C), and so are its
 D and K: the bound holds at every C.
+
+*Machines of parts.* If every part judges p rightly without p, then so does the whole.
+One against one: the class of p has the Q - 1 votes of its own pairs, and no other class
+can have as many. One against the rest: its own output is > 0, and all others are < 0.
+So an error of the whole without p is one of some part, and
+
+    L <= #{ p : some part flags p } <= sum over parts of D^2 / gamma^2,
+
+with the samples that the B* of a part counts, and D and gamma of its own samples. That
+holds where it holds in every part.
 """
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -28,6 +40,8 @@ from msvm_select.criteria.flow_constant import Constant, FlowConstant
 from msvm_select.geometry.ball import PROMISED, Ball, smallest_ball
 from msvm_select.geometry.margins import weight_distances
 from msvm_select.left_out import LeftOut
+from msvm_select.parts import Composed
+from msvm_select.records import Ints
 from msvm_select.solution import Solution
 
 
@@ -110,6 +124,16 @@ class RadiusMargin:
         return None if np.isnan(reach).any() else int((reach >= 1.0 - 1e-9).sum())
 
     @property
+    def missing(self) -> str:
+        """Why there is no K; empty where there is one."""
+        return self.flow.missing if self.K is None else ""
+
+    @property
+    def ball_gap(self) -> float:
+        """That of the worse of the two balls."""
+        return max(self.ball.gap, self.ball_all.gap)
+
+    @property
     def two_classes(self) -> TwoClasses | None:
         """Theorem 1, for Q = 2 only."""
         if self.solution.dual.Q != 2:
@@ -117,7 +141,8 @@ class RadiusMargin:
         distance = float(weight_distances(self.solution)[0, 1])
         reach = 2.0 * self.solution.alpha.max(axis=1) * self.diameter**2
         large = int((reach >= 1.0 - 1e-9).sum())
-        return TwoClasses(1.0 / distance, (self.diameter * distance) ** 2, large)
+        gamma = 1.0 / distance if distance > 0.0 else math.inf
+        return TwoClasses(gamma, (self.diameter * distance) ** 2, large)
 
 
 def radius_margin_terms(
@@ -149,8 +174,13 @@ def radius_margin_terms(
     return RadiusMargin(solution, ball, ball_all, flow, applicable, reason)
 
 
-def applicability(solution: Solution, left_out: LeftOut | None) -> tuple[bool, str]:
-    """Whether leave-one-out is bounded, and why (not)."""
+def applicability(
+    solution: Solution, left_out: LeftOut | None, asked: float | None = None
+) -> tuple[bool, str]:
+    """Whether leave-one-out is bounded, and why (not).
+
+    ``asked`` is the C that the user knows, where the problem has another: in a part.
+    """
     if not solution.converged:
         return False, "the training did not converge"
     if solution.dual.quadratic is not None:
@@ -161,22 +191,180 @@ def applicability(solution: Solution, left_out: LeftOut | None) -> tuple[bool, s
     if solution.train_errors:
         return False, "the machine does not separate its samples"
     C, half = solution.dual.C, 0.5 * solution.sum_alpha
+    least = half if asked is None else half * asked / C
     if half < C:
         return (
             True,
-            f"every alpha is below C, with any sample left out too: C > {half:g}",
+            f"every alpha is below C, with any sample left out too: C > {least:g}",
         )
     if left_out is None:
         return False, (
-            f"without some sample an alpha might reach C; C > {half:.6g} excludes it"
+            f"without some sample an alpha might reach C; C > {least:.6g} excludes it"
         )
     if left_out.at_top.any():
         return False, "without some sample an alpha reaches C"
     return True, "every alpha is below C, with any sample left out too"
 
 
+Flags = Callable[[RadiusMargin], Ints]
+
+
+@dataclass(frozen=True, eq=False)
+class PartBound:
+    """The terms of one part; ``name`` are its classes, ``flagged`` samples of B*.
+
+    ``bound`` is 2 D^2 sum alpha, which is D^2/gamma^2 at the hard margin; ``bound_q``
+    is D_all^2/gamma^2, with the ball of all samples of the part.
+    """
+
+    name: str
+    ball: Ball
+    ball_all: Ball
+    gamma: float
+    bound: float
+    bound_q: float
+    applicable: bool
+    reason: str
+    flagged: Ints | None
+
+    @property
+    def ball_gap(self) -> float:
+        """That of the worse of its balls."""
+        return max(self.ball.gap, self.ball_all.gap)
+
+
+@dataclass(frozen=True, eq=False)
+class OverParts:
+    """The bounds of the whole; ``counted`` are the samples that some part flags.
+
+    Parts without a support vector are not among ``parts``.
+    """
+
+    machine: Composed
+    parts: tuple[PartBound, ...]
+    applicable: bool
+    reason: str
+    counted: Ints | None
+
+    K: ClassVar[float] = 2.0  # of two classes
+    missing: ClassVar[str] = ""
+
+    @property
+    def diameter(self) -> float:
+        """The largest D of the support vectors of a part."""
+        return max(part.ball.diameter for part in self.parts)
+
+    @property
+    def diameter_all(self) -> float:
+        """The largest D of the samples of a part."""
+        return max(part.ball_all.diameter for part in self.parts)
+
+    @property
+    def bound(self) -> float:
+        """sum over parts of D^2/gamma^2."""
+        return sum(part.bound for part in self.parts)
+
+    @property
+    def bound_q(self) -> float:
+        """sum over parts of D_all^2/gamma^2."""
+        return sum(part.bound_q for part in self.parts)
+
+    @property
+    def worst(self) -> PartBound:
+        """The part with the largest bound."""
+        return max(self.parts, key=lambda part: part.bound)
+
+    @property
+    def ball_gap(self) -> float:
+        """That of the worst ball."""
+        return max(part.ball_gap for part in self.parts)
+
+
+def over_parts(
+    cell: Cell,
+    last: OverParts | None = None,
+    left_out: LeftOut | None = None,
+    flags: Flags | None = None,
+) -> OverParts | None:
+    """The bounds of a trained machine of parts; None where it has no support vector.
+
+    ``last`` is that of another C of the same kernel setting, whose balls are begun at;
+    ``left_out`` says whether C binds a part without a sample. ``flags`` tells which
+    samples of a part may be errors; it is asked where the bound holds.
+    """
+    machine: Any = cell.solution
+    begun = dict[str, PartBound]()
+    if last is not None:
+        known = last.counted is not None or flags is None
+        if last.machine.tau is machine.tau and last.applicable and known:
+            return replace(last, machine=machine)
+        begun = {part.name: part for part in last.parts}
+    found = list(_parts(cell, machine, begun, left_out, flags))
+    if not found:
+        return None
+    open_ones = [part for part in found if not part.applicable]
+    applicable, reason = not open_ones, found[0].reason
+    if not cell.mercer:
+        applicable, reason = False, "the Gram matrix is indefinite"
+    elif not machine.converged:
+        applicable, reason = False, "the training did not converge"
+    elif open_ones:
+        of = f"{len(open_ones)} of {len(found)} parts: "
+        reason = f"not in {of}{open_ones[0].name}, {open_ones[0].reason}"
+    elif len(found) > 1:
+        reason = f"in every part: {reason}"
+    counted = None
+    if flags and applicable:
+        every = [part.flagged for part in found if part.flagged is not None]
+        counted = np.unique(np.concatenate(every))
+    return OverParts(machine, tuple(found), applicable, reason, counted)
+
+
+def _parts(
+    cell: Cell,
+    machine: Composed,
+    begun: dict[str, PartBound],
+    left_out: LeftOut | None,
+    flags: Flags | None,
+) -> Iterator[PartBound]:
+    """Part after part: none keeps its block of the Gram matrix."""
+    names = part_names(machine, cell.data.classes)
+    asked = flags if cell.mercer and machine.converged else None
+    for t, ((part, solution), name) in enumerate(
+        zip(machine.solutions(), names, strict=True)
+    ):
+        cell.tell(t, machine.parts.count)
+        flow, gram = FlowConstant(solution), solution.dual.gram
+        if flow.rows.size == 0:
+            continue
+        before = begun.get(name)
+        ball_all = smallest_ball(gram, start=before.ball_all if before else None)
+        start = before.ball if before else ball_all
+        ball = smallest_ball(gram, flow.rows, start)
+        applicable, reason = applicability(solution, left_out, asked=machine.parts.C)
+        terms = RadiusMargin(solution, ball, ball_all, flow, applicable, reason)
+        asked = asked if applicable else None  # one is enough to have no bound
+        flagged = part.rows[asked(terms)] if asked else None
+        two = terms.two_classes
+        assert two is not None
+        yield PartBound(
+            name, ball, ball_all, two.gamma,
+            OverParts.K * ball.diameter**2 * solution.sum_alpha, terms.bound_q,
+            applicable, reason, flagged,
+        )  # fmt: skip
+
+
+def part_names(machine: Composed, classes: Iterable[str]) -> list[str]:
+    """Of each part: ``setosa against virginica``, or ``setosa against the rest``."""
+    names = tuple(classes)
+    columns = zip(*machine.parts.flat[3].T.tolist(), strict=True)
+    if machine.parts.kind == "ova":
+        return [f"{names[k]} against the rest" for k, _ in columns]
+    return [f"{names[a]} against {names[b]}" for b, a in columns]
+
+
 class RadiusMarginBound(Criterion):
-    """K D^2 sum alpha; Q D_all^2 sum_k ||w_k||^2 beside it."""
+    """K D^2 sum alpha; Q D_all^2 sum_k ||w_k||^2 beside it. Of parts, the sums."""
 
     name = "radius-margin"
     column = "radius_margin"
@@ -186,7 +374,11 @@ class RadiusMarginBound(Criterion):
 
     def score(self, cell: Cell, carry: Any = None) -> Score:
         """The bound with its parts; ``carry`` is the last C's."""
-        terms = radius_margin_terms(cell, carry)
+        terms: RadiusMargin | OverParts | None
+        if isinstance(cell.solution, Composed):
+            terms = over_parts(cell, carry)
+        else:
+            terms = radius_margin_terms(cell, carry)
         if terms is None:
             return Score({"radius_margin_applicable": False}, carry)
         columns = {
@@ -197,13 +389,15 @@ class RadiusMarginBound(Criterion):
             "diameter_all": terms.diameter_all,
             "radius_margin_q": terms.bound_q,
         }
-        worst = max(terms.ball.gap, terms.ball_all.gap)
+        worst = terms.ball_gap
         note = (
             f"the smallest ball has a relative gap of {worst:.2g}, above {PROMISED:g}"
         )
         notes = (note,) if worst > PROMISED else ()
-        why = f"K and {self.column} are missing: {terms.flow.missing}"
-        return Score(columns, terms, notes, missing=why if terms.K is None else "")
+        why = (
+            f"K and {self.column} are missing: {terms.missing}" if terms.missing else ""
+        )
+        return Score(columns, terms, notes, missing=why)
 
 
 class RadiusMarginL1(Criterion):
@@ -216,6 +410,7 @@ class RadiusMarginL1(Criterion):
     """
 
     name = "radius-margin-l1"
+    of_machines = ("ww",)
     column = "radius_margin_l1"
     kind = "index"
     applies = "with the loss l1"

@@ -45,10 +45,16 @@ import numpy as np
 
 from msvm_select.criteria.base import Cell, Criterion, Score
 from msvm_select.criteria.box_qp import minimise
-from msvm_select.criteria.radius_margin import RadiusMargin, radius_margin_terms
+from msvm_select.criteria.radius_margin import (
+    OverParts,
+    RadiusMargin,
+    over_parts,
+    radius_margin_terms,
+)
 from msvm_select.errors import SolverError
 from msvm_select.flow import centre
 from msvm_select.left_out import Tell, quiet
+from msvm_select.parts import Composed
 from msvm_select.records import TIE, Floats, Ints, Mask
 from msvm_select.solution import Solution
 
@@ -215,6 +221,8 @@ class RadiusMarginCount(Criterion):
 
     def score(self, cell: Cell, carry: Any = None) -> Score:
         """The count; beyond hard margin that of the last C."""
+        if isinstance(cell.solution, Composed):
+            return self._over_parts(cell, carry)
         last = carry if isinstance(carry, Carried) else Carried(None, None)
         terms = radius_margin_terms(cell, last.terms)
         if terms is None or not terms.applicable:
@@ -226,6 +234,21 @@ class RadiusMarginCount(Criterion):
             count = count_removable(terms, cell.tell).count
         found = {self.column: count, "radius_margin_applicable": True}
         return Score(found, Carried(terms, count))
+
+    def _over_parts(self, cell: Cell, carry: OverParts | None) -> Score:
+        """The samples that some part counts."""
+        whole = over_parts(cell, carry, flags=flagged)
+        counted = None if whole is None else whole.counted
+        found = {
+            self.column: None if counted is None else counted.size,
+            "radius_margin_applicable": counted is not None,
+        }
+        return Score(found, whole or carry)
+
+
+def flagged(terms: RadiusMargin) -> Ints:
+    """The samples of a part that B* counts."""
+    return count_removable(terms).samples
 
 
 class Arcs:

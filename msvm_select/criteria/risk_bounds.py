@@ -125,6 +125,7 @@ class VcDimension(Criterion):
     """min( ceil(R^2 / gamma^2), d ) + 1."""
 
     name = "vc"
+    of_machines = ("ww",)
     column = "vc_dimension"
     kind = "index"
     applies = "for separable data; bounds the risk if Q = 2"

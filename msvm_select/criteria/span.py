@@ -13,7 +13,8 @@ KKT^-1 [H_MB; A_B'] and S = H_BB - [H_MB; A_B']' X it is
     f = -(G_PP)^-1 (alpha_P - X_P d),   m_P = 1 + f,   m_B = 1 - r_B + X_P' f + S d,
 
 where r = g - (b_{y_p} - b_k). Exact leave-one-out begins with the same prediction and
-then repairs it; here it is taken as it is. One factorization serves all samples.
+then repairs it; here it is taken as it is. One factorization serves all samples. Of a
+machine of parts each part is predicted, and the whole decides by that.
 """
 
 from __future__ import annotations
@@ -27,12 +28,15 @@ import numpy as np
 from msvm_select import lapack
 from msvm_select.criteria.base import Cell, Criterion, Score
 from msvm_select.geometry.arcs import Arcs
+from msvm_select.left_out import LeftOut
+from msvm_select.parts import Composed, gathered
 from msvm_select.records import Floats, Ints
 from msvm_select.solution import Solution
 
 SPAN_RIDGE = 1e-9  # of H_MM: more free variables than dimensions make it singular
 RIGID = 1e-6  # G_PP below this part of 1 / max H_ii: nothing can take the place of p
 MOST_FREE = 6000  # the largest factor
+LOST = -1e300  # of a decision of -inf, which is no number to subtract from
 CHUNK = 256  # samples whose columns X are held at a time
 
 
@@ -47,14 +51,43 @@ class Span(Criterion):
 
     def score(self, cell: Cell, carry: Any = None) -> Score:
         """The share; nothing where the free variables cannot be factored."""
-        margins = predicted_margins(cell.solution)
-        if margins is None:
-            return Score({self.column: None})
-        wrong = int((~(margins.min(axis=1) > 0.0)).sum())
-        return Score({self.column: wrong / cell.solution.dual.m})
+        wrong = predicted_errors(cell.solution)
+        return Score({self.column: None if wrong is None else wrong / cell.data.m})
 
     def carried(self, cells: Sequence[Cell], carry: Any = None) -> Any:
         """Nothing is kept."""
+
+
+def predicted_errors(machine: Solution | Composed) -> int | None:
+    """How many samples are predicted to be wrong; None where nothing is predicted."""
+    if isinstance(machine, Composed):
+        found = predicted_left_out(machine)
+        return None if found is None else found.errors
+    margins = predicted_margins(machine)
+    if margins is None:
+        return None
+    return int((~(margins.min(axis=1) > 0.0)).sum())
+
+
+def predicted_left_out(machine: Composed) -> LeftOut | None:
+    """The span estimate of every part, and what the whole decides by it.
+
+    None where some part has none.
+    """
+    parts = machine.parts
+    shape = (parts.m, parts.Q)
+    table: Floats = np.full(shape, np.nan)
+    for part, solution in machine.solutions():
+        margins = predicted_margins(solution)
+        if margins is None:
+            return None
+        own = np.maximum(margins.min(axis=1), LOST)
+        parts.put(part, table, np.where(part.positive, own, -own))
+    none = np.zeros(shape, np.int64)
+    found = gathered(
+        parts.y, parts.towards(table), none, none, none > 0, np.zeros(shape)
+    )
+    return parts.judged(found, machine)
 
 
 def predicted_margins(solution: Solution) -> Floats | None:

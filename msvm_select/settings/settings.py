@@ -174,6 +174,11 @@ def _check_criteria(settings: Settings) -> None:
                 f"The criterion {criterion.name} is not for the loss {settings.loss}, "
                 f"but for {' and '.join(criterion.losses)}."
             )
+        if settings.machine not in criterion.of_machines:
+            raise SettingsError(
+                f"The criterion {criterion.name} is not for the machine "
+                f"{settings.machine}, but for {' and '.join(criterion.of_machines)}."
+            )
     columns: dict[str, str] = {}
     for one, column in scored_columns(settings.criteria).items():
         if (first := columns.setdefault(column, one)) != one:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from msvm_select.data.read import as_dataset as load
     from msvm_select.data.read import load_csv
+    from msvm_select.estimator import to_sklearn as to_sklearn
     from msvm_select.model.file import load_model
     from msvm_select.model.fitting import fit
     from msvm_select.model.model import Model
@@ -36,6 +37,7 @@ __all__ = [
 ]
 
 # Imported when they are asked for: numpy and numba would slow down ``--help``.
+# ``to_sklearn`` needs scikit-learn, so that it is not among what * imports.
 _HOMES = {
     "Journal": "sweep.journal:Journal",
     "Model": "model.model:Model",
@@ -45,6 +47,7 @@ _HOMES = {
     "load_model": "model.file:load_model",
     "predict": "model.predictions:predict",
     "run_sweep": "sweep.loop:run_sweep",
+    "to_sklearn": "estimator:to_sklearn",
 }
 
 
@@ -58,4 +61,4 @@ def __getattr__(name: str) -> object:
 
 def __dir__() -> list[str]:
     """The public names, imported or not."""
-    return sorted(__all__)
+    return sorted(_HOMES)

@@ -209,15 +209,7 @@ class Pairs(Parts):
 
     def pair_decisions(self, K: Floats, alpha: Floats, b: Floats) -> Floats:
         """f of each pair (p, pairs) at new samples, > 0 for its first class."""
-        Q = self.Q
-        sums = np.zeros((Q, K.shape[0], Q))
-        for k in range(Q):
-            rows = self.rows_of(k)
-            held = rows[alpha[rows].any(axis=1)]
-            if held.size:
-                sums[k] = K[:, held] @ alpha[held]
-        first, second = self.pairs.T
-        return np.asarray((sums[first, :, second] - sums[second, :, first]).T + b)
+        return pair_decisions(K, alpha, b, self.y, self.pairs)
 
     def decided(
         self, K: Floats, alpha: Floats, b: Floats, without: Ints | None = None
@@ -228,10 +220,7 @@ class Pairs(Parts):
         there = np.ones(f.shape, dtype=np.bool_)
         if without is not None:
             there = (first != without[:, None]) & (second != without[:, None])
-        votes = np.zeros((K.shape[0], self.Q))
-        for side, won in ((first, (f > 0.0) & there), (second, (f <= 0.0) & there)):
-            for k in np.unique(side):
-                votes[:, k] += won[:, side == k].sum(axis=1)
+        votes = votes_of(f, self.pairs, self.Q, there)
         return votes.argmax(axis=1).astype(np.int64), votes
 
     def judged(self, found: LeftOut, machine: Composed) -> LeftOut:
@@ -443,6 +432,27 @@ class Composed:
         """Each part as a machine of two outputs, with the samples that it is of."""
         for t in range(self.parts.count):
             yield self.parts.part(t), self.part_solution(t)
+
+
+def pair_decisions(K: Floats, alpha: Floats, b: Floats, y: Ints, pairs: Ints) -> Floats:
+    """f of each pair (p, pairs) by K (p, m) with samples of the classes y (m,)."""
+    Q = alpha.shape[1]
+    sums = np.zeros((Q, K.shape[0], Q))
+    for k in range(Q):
+        held = np.flatnonzero((y == k) & alpha.any(axis=1))
+        if held.size:
+            sums[k] = K[:, held] @ alpha[held]
+    first, second = pairs.T
+    return np.asarray((sums[first, :, second] - sums[second, :, first]).T + b)
+
+
+def votes_of(f: Floats, pairs: Ints, Q: int, there: Mask) -> Floats:
+    """The votes (p, Q) of the decisions that are ``there``: f > 0 is for the first."""
+    votes = np.zeros((f.shape[0], Q))
+    for side, won in zip(pairs.T, ((f > 0.0) & there, (f <= 0.0) & there), strict=True):
+        for k in np.unique(side):
+            votes[:, k] += won[:, side == k].sum(axis=1)
+    return votes
 
 
 def gathered(

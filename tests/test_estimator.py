@@ -13,6 +13,7 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
@@ -26,6 +27,8 @@ from tests.model.test_model import Idle
 
 # The checks hand float32 kernels over: positive semi-definite up to their rounding.
 CHECKED = [
+    MSVMClassifier(machine="ovo"),
+    MSVMClassifier(machine="ova"),
     MSVMClassifier(),
     MSVMClassifier(kernel="linear", C=0.3),
     MSVMClassifier(kernel="precomputed", allow_indefinite=True),
@@ -164,3 +167,34 @@ def test_without_scikit_learn_the_extra_is_named(
     monkeypatch.setitem(sys.modules, "sklearn.base", None)
     with pytest.raises(ImportError, match=r"msvm-select\[sklearn\]"):
         importlib.import_module("msvm_select.estimator")
+
+
+@pytest.mark.parametrize("name", ["two", "three"])
+def test_one_against_one_is_svc(name: str) -> None:
+    """At the same C: decisions in either number of classes, and labels."""
+    data = PROBLEMS[name]
+    there = np.random.default_rng(1).standard_normal((200, data.X.shape[1]))
+    ours = MSVMClassifier(2.0, machine="ovo", gamma=0.4).fit(data.X, data.y)
+    theirs = SVC(C=2.0, gamma=0.4, tol=1e-8).fit(data.X, data.y)
+    apart = ours.decision_function(there) - theirs.decision_function(there)
+    assert np.abs(apart).max() < 1e-5
+    assert ours.predict(there).tolist() == theirs.predict(there).tolist()
+    assert np.array_equal(ours.support_, np.sort(theirs.support_))
+
+
+@pytest.mark.parametrize("name", ["two", "three"])
+def test_one_against_all_is_one_vs_rest(name: str) -> None:
+    """Likewise OneVsRestClassifier(SVC(C))."""
+    data = PROBLEMS[name]
+    there = np.random.default_rng(1).standard_normal((200, data.X.shape[1]))
+    ours = MSVMClassifier(2.0, machine="ova", gamma=0.4).fit(data.X, data.y)
+    theirs = OneVsRestClassifier(SVC(C=2.0, gamma=0.4, tol=1e-8)).fit(data.X, data.y)
+    apart = ours.decision_function(there) - theirs.decision_function(there)
+    assert np.abs(apart).max() < 1e-5
+    assert ours.predict(there).tolist() == theirs.predict(there).tolist()
+
+
+def test_an_unknown_machine_is_a_value_error() -> None:
+    """With the one that may be meant."""
+    with pytest.raises(ValueError, match="no machine 'ovi'.*did you mean"):
+        MSVMClassifier(machine="ovi").fit(PROBLEMS["three"].X, PROBLEMS["three"].y)

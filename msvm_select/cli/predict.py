@@ -68,7 +68,9 @@ def command(
 
     The columns are found by name, as the model was trained on them; DATA may also have
     the class, and the errors are then counted on stderr. The class is that of the
-    largest output h_k; an exact tie gives `?`.
+    largest output h_k; an exact tie gives `?`. With `--machine ovo` it is the class of
+    most votes, and the scores are the votes. Of classes that tie, `ovo` and `ova` give
+    the first, as LIBSVM and scikit-learn do.
     """
     format = _chosen_format(format, output, model, data)
     trained = file.load_model(model)

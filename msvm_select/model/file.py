@@ -1,5 +1,7 @@
 """Model <-> file: JSON or npz, written whole, checked when read; never a pickle.
 
+A model of ``ovo`` can also be written for LIBSVM (see ``libsvm``), but not read again.
+
 Both hold the same: the numbers of the machine as arrays, and about it whatever JSON
 knows. The JSON file is one object with a line for each of its entries; the npz file has
 the arrays under their names, and the rest as a JSON text under ``meta``.
@@ -22,13 +24,14 @@ from numpy.typing import NDArray
 
 from msvm_select.errors import DataError, SettingsError
 from msvm_select.files import check_writable, write_whole
+from msvm_select.model import libsvm
 from msvm_select.model.model import Certificate, Model, Training
-from msvm_select.names import KERNELS
+from msvm_select.names import KERNELS, MACHINES
 from msvm_select.phrases import did_you_mean
 from msvm_select.records import Columns, Floats, Scaling
 
 FORMAT = "msvm-select model"
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2  # 1 for the machine ww, the only one that it knows
 ENDINGS = (".json", ".npz")
 ARRAYS = ("fill", "shift", "scale", "support", "Z", "tau", "b")
 ZIP = b"PK"
@@ -40,14 +43,28 @@ DAMAGE = (
 
 def check_model_path(path: str | Path, *inputs: str | Path) -> None:
     """Refuse, before training, a path that no model could be saved to."""
-    if Path(path).suffix.lower() not in ENDINGS:
-        raise SettingsError(f"{path}: a model is a .json or a .npz file.")
+    if Path(path).suffix.lower() not in (*ENDINGS, libsvm.ENDING):
+        raise SettingsError(
+            f"{path}: a model is a .json or a .npz file; with --machine ovo also a "
+            f"{libsvm.ENDING} file, for LIBSVM."
+        )
     check_writable(path, *inputs)
+    if is_libsvm(path):
+        for other in libsvm.beside(path):
+            check_writable(other, *inputs)
+
+
+def is_libsvm(path: str | Path) -> bool:
+    """Whether a model is to be written for LIBSVM, by the ending of the file."""
+    return Path(path).suffix.lower() == libsvm.ENDING
 
 
 def save_model(model: Model, path: str | Path) -> None:
-    """Write the model whole, as .json or .npz by the ending of ``path``."""
+    """Write the model whole, as .json, .npz or .libsvm by the ending of ``path``."""
     check_model_path(path)
+    if is_libsvm(path):
+        libsvm.write(model, path)
+        return
     meta, arrays = _meta(model), _arrays(model)
     if Path(path).suffix.lower() == ".npz":
         packed = io.BytesIO()
@@ -84,7 +101,7 @@ def _meta(model: Model) -> dict[str, Any]:
     """What is known of the model but its arrays; only what JSON knows."""
     return {
         "format": FORMAT,
-        "format_version": FORMAT_VERSION,
+        "format_version": 1 if model.machine == "ww" else FORMAT_VERSION,
         "versions": model.versions,
         "kernel": {"name": model.kernel.name, **model.kernel.parameters},
         "C": model.C,
@@ -93,6 +110,7 @@ def _meta(model: Model) -> dict[str, Any]:
         "certificate": {k: _finite(v) for k, v in asdict(model.certificate).items()},
         "columns": stored(model.columns),
         "scaling": model.scaling.kind,
+        **({} if model.machine == "ww" else {"machine": model.machine}),
     }
 
 
@@ -100,7 +118,8 @@ def _arrays(model: Model) -> dict[str, NDArray[Any]]:
     """The arrays by name: those of the scaling, then the model's own."""
     held = [getattr(model.scaling, name) for name in ARRAYS[:3]]
     held += [getattr(model, name) for name in ARRAYS[3:]]
-    return dict(zip(ARRAYS, held, strict=True))
+    arrays = dict(zip(ARRAYS, held, strict=True))
+    return {**arrays, "y": model.y} if model.machine == "ovo" else arrays
 
 
 def _model(meta: Mapping[str, Any], arrays: Mapping[str, Any]) -> Model:
@@ -113,6 +132,8 @@ def _model(meta: Mapping[str, Any], arrays: Mapping[str, Any]) -> Model:
     numbers = {name: np.asarray(arrays[name], dtype=np.float64) for name in ARRAYS}
     setting = KERNELS[kernel.pop("name")](**kernel)
     wide, b = numbers["fill"].size if setting.is_vector_kernel else 0, numbers["b"]
+    machine = meta.get("machine", "ww")
+    y = arrays["y"] if machine == "ovo" else ()
     return Model(
         kernel=setting,
         C=float(meta["C"]),
@@ -121,11 +142,13 @@ def _model(meta: Mapping[str, Any], arrays: Mapping[str, Any]) -> Model:
         scaling=Scaling(meta["scaling"], *(numbers[name] for name in ARRAYS[:3])),
         support=np.asarray(arrays["support"], dtype=np.int64),
         Z=_table(numbers["Z"], wide),
-        tau=_table(numbers["tau"], b.size),
+        tau=_table(numbers["tau"], len(meta["classes"])),
         b=np.where(np.isnan(b), -np.inf, b),
         certificate=Certificate(**certificate),
         training=Training(**meta["training"]),
         versions=dict(meta["versions"]),
+        machine=machine,
+        y=np.asarray(y, dtype=np.int64),
     )
 
 
@@ -158,7 +181,11 @@ def _check(model: Model) -> None:
     """Arrays that fit each other and are finite; ValueError where they do not."""
     n, s, Q = len(model.columns.features), model.support.size, len(model.classes)
     wide = n if model.kernel.is_vector_kernel else 0
-    shapes = ((n,), (n,), (n,), (s,), (s, wide), (s, Q), (Q,))
+    if model.machine not in MACHINES:
+        raise ValueError(f"there is no machine {model.machine!r}")
+    ovo = model.machine == "ovo"
+    biases = Q * (Q - 1) // 2 if ovo else Q
+    shapes = ((n,), (n,), (n,), (s,), (s, wide), (s, Q), (biases,), (s,))[: 7 + ovo]
     for (name, array), shape in zip(_arrays(model).items(), shapes, strict=True):
         if array.shape != shape:
             raise ValueError(f"{name} has the shape {array.shape} and not {shape}")
@@ -166,6 +193,8 @@ def _check(model: Model) -> None:
             raise ValueError(f"{name} has values that are not finite")
     if Q < 2 or len(set(model.classes)) < Q:
         raise ValueError("its classes are not two or more different ones")
+    if model.y.size and not 0 <= model.y.min() <= model.y.max() < Q:
+        raise ValueError("y has classes that there are not")
     far = model.support.max(initial=0) >= n or model.support.min(initial=0) < 0
     if far and not model.kernel.is_vector_kernel:
         raise ValueError("support points to columns that there are not")

@@ -13,7 +13,7 @@ from msvm_select.data.read import split_reading
 from msvm_select.errors import DataError, SettingsError
 from msvm_select.model.model import Certificate, Model, Training
 from msvm_select.phrases import listed
-from msvm_select.records import Columns, Dataset
+from msvm_select.records import Columns, Dataset, Ints
 from msvm_select.results.choosing import as_chosen
 from msvm_select.results.ranking import Results, data_summary, versions
 from msvm_select.settings import Settings, settings_from
@@ -21,7 +21,7 @@ from msvm_select.settings.catalogue import READING, reading_value
 from msvm_select.train.along_C import Trained, train_cell
 from msvm_select.train.events import Progress, silent
 
-TOLD = (*CELL, "loss", "solver")
+TOLD = (*CELL, "machine", "loss", "solver")
 TRAINING = ("scale", "gap", "qp_backend", "allow_indefinite")
 WORDS = {
     "n_samples": "samples",
@@ -36,12 +36,13 @@ ROUNDING = 1e-6  # of the dual objective, beside what the gaps allow
 
 
 def fit(data: Any, *, progress: Progress = silent, **values: Any) -> Model:
-    """Train the machine of Weston and Watkins at one C and one kernel setting.
+    """Train one machine, at one C and one kernel setting.
 
     ``data`` is a path, a DataFrame, a pair (X, y) or a Dataset. The ``values`` are
     those of ``run_sweep``: settings by name, with the same defaults but C = 1, each of
-    one value; and the options of ``load_csv``, such as ``target``. ``loss="l2"``
-    squares the slacks. A machine that does not converge says so in its certificate.
+    one value; and the options of ``load_csv``, such as ``target``. ``machine="ovo"`` is
+    LIBSVM's, one against one, and ``"ova"`` one against all; ``loss="l2"`` squares the
+    slacks. A machine that does not converge says so in its certificate.
 
     >>> fit(load_csv("data/iris.csv"), C=1, gamma=0.25).save("iris.json")
     """
@@ -64,7 +65,7 @@ def fit_settings(
 def model_of(trained: Trained, solver: str) -> Model:
     """What is to be kept of a trained machine."""
     cell, kernel = trained.cell, trained.kernel
-    data, solution = cell.data, cell.solution
+    data, solution, machine = cell.data, cell.solution, cell.machine.name
     support = np.flatnonzero(solution.is_support_vector)
     Z = cell.scaling.apply(data.X[support])
     target = data.target
@@ -81,8 +82,7 @@ def model_of(trained: Trained, solver: str) -> Model:
         scaling=cell.scaling,
         support=support,
         Z=Z if kernel.is_vector_kernel else Z[:, :0],
-        tau=solution.tau[support],
-        b=solution.b,
+        **_weights(solution, machine, support),
         certificate=_certificate(trained),
         training=Training(
             data=data.name,
@@ -94,7 +94,22 @@ def model_of(trained: Trained, solver: str) -> Model:
             loss="l1" if solution.dual.quadratic is None else "l2",
         ),
         versions=versions(),
+        machine=machine,
     )
+
+
+def _weights(solution: Any, machine: str, support: Ints) -> dict[str, Any]:
+    """``tau`` and ``b`` of a model, with ``ovo`` also ``y``."""
+    if machine == "ww":
+        return {"tau": solution.tau[support], "b": solution.b}
+    parts, alpha = solution.parts, solution.alpha[support]
+    if machine == "ova":
+        return {"tau": parts.signs[support] * alpha, "b": solution.b}
+    y, Q = parts.y[support], parts.Q
+    table = np.full((Q, Q), -np.inf)
+    table[tuple(parts.pairs.T)] = solution.b
+    tau = np.where(y[:, None] > np.arange(Q), -alpha, alpha)
+    return {"tau": tau, "b": table[np.triu_indices(Q, 1)], "y": y}
 
 
 def _certificate(trained: Trained) -> Certificate:
@@ -124,7 +139,7 @@ class CellOfResults:
     def values(self) -> dict[str, Any]:
         """The settings that the file tells of the cell, by name."""
         told = {name: getattr(self.row, name) for name in TOLD}
-        told["loss"] = told["loss"] or "l1"
+        told |= {"machine": told["machine"] or "ww", "loss": told["loss"] or "l1"}
         told |= {name: self.results.settings.get(name) for name in TRAINING}
         return {name: v for name, v in told.items() if v is not None and v != ""}
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from os import PathLike
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -12,8 +12,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from msvm_select.data.read import DataFrame, as_samples
-from msvm_select.errors import DataError
+from msvm_select.errors import DataError, SettingsError
 from msvm_select.kernels.base import Kernel
+from msvm_select.parts import pair_decisions, votes_of
 from msvm_select.phrases import did_you_mean, listed, quoted
 from msvm_select.records import TIE as ROUNDING
 from msvm_select.records import Columns, Dataset, Floats, Ints, Scaling
@@ -53,11 +54,19 @@ class Training:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Model:
-    """h_k(x) = sum_i tau_ik k(x_i, x) + b_k over the support vectors x_i.
+    """What a machine needs to classify: its support vectors, their weights, its biases.
 
     ``Z`` (n_sv, n) holds the support vectors, scaled, and ``support`` (n_sv,) their
-    positions among the training samples; ``tau`` is (n_sv, Q) and ``b`` (Q,). For a
-    precomputed kernel Z is (n_sv, 0): the columns of the positions take its place.
+    positions among the training samples. For a precomputed kernel Z is (n_sv, 0): the
+    columns of the positions take its place. ``tau`` is (n_sv, Q), and with
+
+    ww, ova: ``b`` (Q,), h_k(x) = sum_i tau_ik k(x_i, x) + b_k, and the largest wins;
+    ovo: ``b`` (Q(Q - 1)/2,) and ``y`` (n_sv,), the classes of the support vectors, for
+        each pair k < l f_kl(x) = sum_{y_i = k} tau_il k(x_i, x)
+        + sum_{y_i = l} tau_ik k(x_i, x) + b_kl; f_kl > 0 is a vote for k, else for l,
+        and most votes win, or the first of the classes that have as many.
+
+    A bias of a class without samples is -inf, as are those of its pairs.
     """
 
     kernel: Kernel
@@ -72,49 +81,94 @@ class Model:
     certificate: Certificate
     training: Training
     versions: dict[str, str]
+    machine: str = "ww"
+    y: Ints = field(default_factory=lambda: np.empty(0, dtype=np.int64))
 
     def __repr__(self) -> str:
         """The kernel setting and the sizes, in one line."""
         values = {**self.kernel.parameters, "C": self.C}
         setting = ", ".join(f"{name}={value:.6g}" for name, value in values.items())
         sizes = f"{len(self.classes)} classes, {self.support.size} support vectors"
-        return f"<Model {self.kernel.name}: {setting}; {sizes}>"
+        kind = "" if self.machine == "ww" else f"{self.machine} "
+        return f"<Model {kind}{self.kernel.name}: {setting}; {sizes}>"
+
+    @property
+    def pairs(self) -> Ints:
+        """(first, second) of the classes of each pair, in the order of its bias."""
+        return np.stack(np.triu_indices(len(self.classes), 1), axis=1)
 
     def outputs(self, X: Samples) -> Floats:
-        """h (p, Q) for raw features X (p, n), taken in blocks of rows.
+        """h (p, Q), or with ``ovo`` the votes, for raw features X (p, n).
 
         The columns of a DataFrame, a file or a Dataset are taken by name, whatever
         their order. A missing value is refused, unless the model was trained to fill
         (``missing="mean"``) or the Dataset was read so.
         """
+        if self.machine != "ovo":
+            blocks = [K @ self.tau + self.b for K in self._blocks(X)]
+        else:
+            there = np.isfinite(self.b)
+            Q = len(self.classes)
+            blocks = [
+                votes_of(self._decisions(K), self.pairs, Q, there)
+                for K in self._blocks(X)
+            ]
+        return np.concatenate(blocks)
+
+    def pair_decisions(self, X: Samples) -> Floats:
+        """f_kl (p, Q(Q - 1)/2) of each of ``pairs``, > 0 for its first class.
+
+        They are those of ``SVC(decision_function_shape="ovo")``; for ``ovo`` only.
+        """
+        if self.machine != "ovo":
+            raise SettingsError(
+                f"The machine {self.machine!r} decides among all classes at once: "
+                "decisions of pairs are those of machine='ovo'."
+            )
+        return np.concatenate([self._decisions(K) for K in self._blocks(X)])
+
+    def predict(self, X: Samples) -> NDArray[np.str_]:
+        """The class (p,) of the largest output; see ``labels``."""
+        return self.labels(self.outputs(X))
+
+    def labels(self, h: Floats) -> NDArray[np.str_]:
+        """The classes (p,) that outputs h (p, Q) stand for.
+
+        A tie, but for rounding, is ``?`` with ``ww``. With ``ovo`` and ``ova`` it is
+        the first of the classes, as LIBSVM and scikit-learn have it.
+        """
+        codes = h.argmax(axis=1)
+        if self.machine == "ww":
+            tied = (h >= h.max(axis=1, keepdims=True) - ROUNDING).sum(axis=1) > 1
+            codes = np.where(tied, len(self.classes), codes)
+        names: NDArray[np.str_] = np.array([*self.classes, TIE], dtype=np.str_)[codes]
+        return names
+
+    def save(self, path: str | Path) -> None:
+        """Write the model whole, by the ending of ``path``: .json, .npz or .libsvm."""
+        from msvm_select.model.file import save_model
+
+        save_model(self, path)
+
+    def _blocks(self, X: Samples) -> Iterator[Floats]:
+        """The kernel values of raw features, in blocks of rows; one at least."""
         samples = as_samples(X, self.columns) or self.unnamed(X)
         at = _match(self.columns.features, samples.features, samples.name)
         raw = samples.X[:, at]
         fills = {c.missing == "mean" for c in (self.columns, samples.columns) if c}
         self._check_gaps(raw, any(fills))
-        h = np.empty((raw.shape[0], len(self.classes)))
-        step = max(1, BLOCK // max(1, self.support.size, raw.shape[1]))
-        for first in range(0, raw.shape[0], step):
+        wide = max(self.support.size, raw.shape[1])
+        if self.machine == "ovo":
+            wide = max(wide, len(self.classes) ** 2)
+        step = max(1, BLOCK // max(1, wide))
+        for first in range(0, max(1, raw.shape[0]), step):
             K = self._kernel_values(raw[first : first + step])
             _check_finite(K, first)
-            h[first : first + step] = K @ self.tau + self.b
-        return h
+            yield K
 
-    def predict(self, X: Samples) -> NDArray[np.str_]:
-        """The class (p,) of the largest h_k; ``?`` where two are, but for rounding."""
-        return self.labels(self.outputs(X))
-
-    def labels(self, h: Floats) -> NDArray[np.str_]:
-        """The classes (p,) that outputs h (p, Q) stand for; a tie is ``?``."""
-        tied = (h >= h.max(axis=1, keepdims=True) - ROUNDING).sum(axis=1) > 1
-        codes = np.where(tied, len(self.classes), h.argmax(axis=1))
-        return np.array([*self.classes, TIE], dtype=np.str_)[codes]
-
-    def save(self, path: str | Path) -> None:
-        """Write the model whole, as .json or .npz by the ending of ``path``."""
-        from msvm_select.model.file import save_model
-
-        save_model(self, path)
+    def _decisions(self, K: Floats) -> Floats:
+        """f of each pair by the kernel values of some samples."""
+        return pair_decisions(K, np.abs(self.tau), self.b, self.y, self.pairs)
 
     def _kernel_values(self, raw: Floats) -> Floats:
         """k(x, x_i) for some samples and all support vectors."""

@@ -412,7 +412,7 @@ ON_THE_LINE = _by_name(
         CHOICE,
         metavar="T",
     ),
-    scores=_line(SWITCH, "Also h_k, in one column per class."),
+    scores=_line(SWITCH, "Also h_k (with ovo: the votes), in one column per class."),
     every=_line(
         SWITCH,
         "Show every sample in the table, the right ones too.",

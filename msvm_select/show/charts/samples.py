@@ -250,6 +250,7 @@ def _left_out(model: Model, data: Dataset) -> Mask:
             "kernel": model.kernel.name,
             **model.kernel.parameters,
             "C": model.C,
+            "machine": model.machine,
             "loss": model.training.loss,
             "scale": model.scaling.kind,
             "allow_indefinite": model.certificate.indefinite,

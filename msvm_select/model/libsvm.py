@@ -18,7 +18,7 @@ import numpy as np
 
 from msvm_select.errors import SettingsError
 from msvm_select.files import write_whole
-from msvm_select.phrases import listed
+from msvm_select.phrases import listed, quoted
 from msvm_select.records import Floats, Ints
 
 if TYPE_CHECKING:
@@ -154,9 +154,10 @@ def remarks(model: Model, path: str | Path) -> list[str]:
     labels = labels_of(model)
     told = []
     if tuple(map(str, labels)) != model.classes:
-        pairs = zip(labels, model.classes, strict=True)
-        shown = listed([f"{label} is {name}" for label, name in pairs], 10)
-        told.append(f"Labels for LIBSVM: {shown}")
+        pairs = list(zip(labels, model.classes, strict=True))
+        shown = ", ".join(f"{label} is {quoted(name)}" for label, name in pairs[:10])
+        rest = f" and {len(pairs) - 10} more" if len(pairs) > 10 else ""
+        told.append(f"Labels for LIBSVM: {shown}{rest}")
     if model.scaling.kind != "none":
         told.append(f"Scale the data first: svm-scale -r {scaling} DATA > SCALED")
     if model.columns.missing == "mean":

@@ -314,7 +314,7 @@ def test_fit_writes_for_libsvm_and_says_what_to_know(tmp_path: Path) -> None:
     line = ("fit", IRIS, "--machine", "ovo", "--gamma", 0.25, "-o", path)
     result = run(*line)
     assert (result.exit_code, result.stdout) == (0, "")
-    assert "'1 is setosa', '2 is versicolor', '3 is virginica'" in result.stderr
+    assert "1 is 'setosa', 2 is 'versicolor', 3 is 'virginica'" in result.stderr
     assert f"svm-scale -r {path}.range DATA" in result.stderr
     assert sorted(p.name for p in tmp_path.iterdir()) == [
         *("m.libsvm", "m.libsvm.names.json", "m.libsvm.range"),

@@ -92,6 +92,16 @@ class LeftOut:
         return int(np.isin(self.road, roads).sum())
 
 
+def pairs_lost(y: Ints, margins: Floats) -> Mask:
+    """Which pairs of y_i and k decide for k, by their decisions (m, Q) towards y_i.
+
+    LIBSVM gives a decision of 0 to the second class of the pair.
+    """
+    first = y[:, None] < np.arange(margins.shape[1])
+    won = np.where(first, margins > 0.0, margins >= 0.0)
+    return np.asarray(np.isfinite(margins) & ~won)
+
+
 @dataclass(frozen=True, eq=False)
 class Voted(LeftOut):
     """Answers by votes: margins[i, k] is the decision of the pair of y_i and k.
@@ -101,6 +111,22 @@ class Voted(LeftOut):
     """
 
     votes: Ints = field(default_factory=lambda: np.empty(0, np.int64))
+
+    @cached_property
+    def lost(self) -> Mask:
+        """(m, Q): which pairs of its class decide for the other class."""
+        return pairs_lost(self.y, self.margins)
+
+    @cached_property
+    def margin(self) -> Floats:
+        """The decision that counts: of y_i and the predicted class, where it is wrong.
+
+        Else the smallest of the pairs of y_i; NaN where none is left.
+        """
+        found = np.where(np.isnan(self.margins), np.inf, self.margins)
+        turned = found[np.arange(self.y.size), self.votes]
+        least = np.where(self.wrong, turned, found.min(axis=1))
+        return np.where(np.isfinite(least), least, np.nan)
 
     @property
     def predicted(self) -> Ints:

@@ -33,6 +33,7 @@ from msvm_select.left_out import (
     SINGLE,
     LeftOut,
     Voted,
+    pairs_lost,
 )
 from msvm_select.records import Dual, Floats, Gram, Ints, Mask, Work
 from msvm_select.solution import Solution
@@ -231,10 +232,9 @@ class Pairs(Parts):
         single = (np.bincount(y, minlength=Q) == 1)[y]
         _, votes = machine.decided_at_training(without=y)
         own = np.isfinite(margins) & ~single[:, None]
-        first = y[:, None] < np.arange(Q)  # f > 0 decides for the first of a pair
-        won = np.where(first, margins > 0.0, margins >= 0.0)
-        votes[at, y] += (own & won).sum(axis=1)
-        votes += own & ~won
+        lost = pairs_lost(y, margins)
+        votes[at, y] += (own & ~lost).sum(axis=1)
+        votes += own & lost
         votes[single, y[single]] = -1.0
         return Voted(
             y=y, margins=margins, road=found.road, exchanges=found.exchanges,

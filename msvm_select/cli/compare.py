@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import click
@@ -21,12 +22,16 @@ from msvm_select.cli.streams import Output, gated_exit_code
 from msvm_select.cli.sweeping import finished, swept
 from msvm_select.names import CRITERIA
 from msvm_select.results import compare as comparing
-from msvm_select.settings import Layer, checked_values, settings_of
+from msvm_select.settings import Layer, Settings, checked_values, settings_of
+from msvm_select.settings.catalogue import EVERY
 from msvm_select.show.answers import compare as answer
 from msvm_select.train import events
 
 TRUTH = "loo"
-COMPARED = "What to compare, beside loo. Default: all that the loss allows."
+COMPARED = (
+    "What to compare, beside loo. Default: all that the loss and the machine allow."
+)
+MACHINE = f"{EVERY['machine'].help} May repeat: each is swept, and all are compared."
 
 
 @click.command("compare", cls=Command)
@@ -36,6 +41,7 @@ COMPARED = "What to compare, beside loo. Default: all that the loss allows."
     *(name for name in GRID if name not in ("rank_by", "extend")),
     *(*READ, *REPORT, "verbose"),
     criteria={"help": COMPARED},
+    machine={"help": MACHINE, "joins": True},
 )
 def command(data: str, **options: Any) -> None:
     """Sweep with every criterion, and compare each choice with exact leave-one-out.
@@ -44,29 +50,54 @@ def command(data: str, **options: Any) -> None:
     msvm-select compare data/iris.csv --gamma 2^-7:2^1:5
     msvm-select compare data/wine.csv --loss l2 --criteria radius-margin,span,cv
     msvm-select compare data/glass.csv --format markdown -o compared.md
+    msvm-select compare data/glass.csv --machine ww --machine ovo
 
     One row per criterion: the cell that it picks, that cell's exact leave-one-out rate,
     the regret (that rate less the smallest of the grid), Kendall's rank correlation
     with leave-one-out over the grid, in how many cells it has a value and applies, and
-    its share of the time. The exit codes are those of `sweep`.
+    its share of the time. With several machines each is swept by itself, and the regret
+    is that within its own grid. The exit codes are those of `sweep`.
     """
-    layers = setting_layers(options)
-    truth = {"criteria": with_the_truth(checked_values(layers))}
-    settings = settings_of([*layers, Layer(truth)])
+    asked = [settings_with(options, machine) for machine in machines_of(options)]
     talk = talking.Talk(options["quiet"], options["verbose"])
-    output = Output.of(options, settings.format, talk, data)
-    samples = read(data, settings, **chosen_reading(options))
-    watch = events.Stopwatch(talk)
-    outcome = swept(samples, settings, talk, watch)
-    if outcome.results is not None:
-        compared = comparing.Comparison(outcome.results, watch.seconds)
+    output = Output.of(options, asked[0].format, talk, data)
+    samples = read(data, asked[0], **chosen_reading(options))
+    outcomes, compared = [], []
+    for settings in asked:
+        watch = events.Stopwatch(talk)
+        outcome = swept(samples, settings, talk, watch)
+        outcomes.append(outcome)
+        if outcome.results is not None:
+            compared.append(comparing.Comparison(outcome.results, watch.seconds))
+        if outcome.stop is not None:
+            break
+        samples = replace(samples, notes=())  # they have been told
+    if compared:
         output.deliver(answer.sheet(compared))
-    results = finished(outcome, talk)
-    click.get_current_context().exit(gated_exit_code(results, {}))
+    results = [finished(outcome, talk) for outcome in outcomes]
+    code = max(gated_exit_code(one, {}) for one in results)
+    click.get_current_context().exit(code)
+
+
+def machines_of(options: Mapping[str, Any]) -> tuple[str | None, ...]:
+    """Those of the line, each once; None stands for what else is said of it."""
+    given = [one for text in options["machine"] for one in text.split(",")]
+    return tuple(dict.fromkeys(given)) or (None,)
+
+
+def settings_with(options: Mapping[str, Any], machine: str | None) -> Settings:
+    """The settings of the sweep of one machine."""
+    layers = setting_layers({**options, "machine": machine})
+    truth = {"criteria": with_the_truth(checked_values(layers))}
+    return settings_of([*layers, Layer(truth)])
 
 
 def with_the_truth(asked: Mapping[str, Any]) -> tuple[str, ...]:
-    """Exact leave-one-out first; without --criteria, all that the loss allows."""
-    loss = asked.get("loss", "l1")
-    every = [name for name, kind in CRITERIA.items() if loss in kind.losses]
+    """Exact leave-one-out first; without --criteria, all that may be."""
+    loss, machine = asked.get("loss", "l1"), asked.get("machine", "ww")
+    every = [
+        name
+        for name, kind in CRITERIA.items()
+        if loss in kind.losses and machine in kind.of_machines
+    ]
     return tuple(dict.fromkeys([TRUTH, *asked.get("criteria", every)]))

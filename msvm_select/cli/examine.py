@@ -44,7 +44,9 @@ def loo(data: str, every: bool, **options: Any) -> None:
 
     One row per sample: its class, the prediction and the margin without it (`?` for a
     tie, which counts as wrong), and how the answer was found. The table shows the
-    samples that are wrong or ambiguous, a confusion matrix and the totals. The other
+    samples that are wrong or ambiguous, a confusion matrix and the totals. With
+    --machine ovo the margin is the decision of the pair of the true and the predicted
+    class, and the pairs that the true class loses are named. The other
     formats have every sample, and json has everything. If the training did not
     converge, nothing is shown and the exit code is 5.
     """
@@ -103,8 +105,8 @@ def margins(data: str, **options: Any) -> None:
     One row per pair of classes k, l: the geometric margin gamma_kl = (1 + delta_kl) /
     ||w_k - w_l||, delta_kl (0 where the closest sample lies at margin 1, below it with
     slack), ||w_k - w_l||, and the closest samples of both classes by id, or by line of
-    the file. If the training did not converge, the rows are shown and the exit code
-    is 5.
+    the file. With --machine ovo and ova there is a row per part, with its own w. If the
+    training did not converge, the rows are shown and the exit code is 5.
     """
     asked = Asked(data, options)
     output = Output.of(options, asked.settings.format, asked.talk, data)

@@ -312,7 +312,7 @@ def over_parts(
         of = f"{len(open_ones)} of {len(found)} parts: "
         reason = f"not in {of}{open_ones[0].name}, {open_ones[0].reason}"
     elif len(found) > 1:
-        reason = f"in every part: {reason}"
+        reason = f"in every part {reason.partition(': C >')[0]}"
     counted = None
     if flags and applicable:
         every = [part.flagged for part in found if part.flagged is not None]

@@ -4,20 +4,24 @@
     gamma_kl = (1 + delta_kl) / ||w_k - w_l||
 
 gamma_kl is the distance, in feature space, of the closest sample of the two classes to
-the hyperplane between them; negative where one of them lies beyond it.
+the hyperplane between them; negative where one of them lies beyond it. In a part of a
+machine of parts w_k - w_l is its w, and h_k - h_l its decision.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from msvm_select.parts import Composed
 from msvm_select.records import Floats, Ints
 from msvm_select.solution import Solution
 
 ALIKE = 1e-6  # functional margins that near each other are one
+REST = -1  # in the place of a class: all others
 SAME_WEIGHTS = 1e-12  # of the largest: w_k and w_l are the same
 
 
@@ -60,6 +64,20 @@ def pair_margins(solution: Solution) -> tuple[PairMargin, ...]:
             )  # fmt: skip
             pairs.append(pair)
     return tuple(pairs)
+
+
+def part_margins(machine: Composed) -> Iterator[PairMargin]:
+    """One a part; against the rest, l is REST."""
+    for part, solution in machine.solutions():
+        (found,) = pair_margins(solution)
+        rest = part.first == part.second
+        yield replace(
+            found,
+            k=part.second,
+            l=REST if rest else part.first,
+            closest_k=part.rows[found.closest_k],
+            closest_l=part.rows[found.closest_l],
+        )
 
 
 def _closest(difference: Floats, members: Ints) -> tuple[float, Ints]:

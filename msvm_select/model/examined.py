@@ -12,18 +12,25 @@ from msvm_select.criteria.base import Cell
 from msvm_select.criteria.guaranteed_risk import GuaranteedRiskTerms, guaranteed_risk
 from msvm_select.criteria.leave_one_out import every_margin_of, leave_each_out
 from msvm_select.criteria.radius_margin import (
+    OverParts,
     RadiusMargin,
+    over_parts,
     radius_margin_terms,
     softened,
 )
-from msvm_select.criteria.radius_margin_count import Counted, count_removable
+from msvm_select.criteria.radius_margin_count import (
+    Counted,
+    count_removable,
+    flagged,
+)
 from msvm_select.criteria.risk_bounds import CompressionTerms, VcTerms, compression, vc
-from msvm_select.criteria.span import predicted_margins
+from msvm_select.criteria.span import predicted_errors
 from msvm_select.errors import SolverError
-from msvm_select.geometry.margins import PairMargin, pair_margins
+from msvm_select.geometry.margins import PairMargin, pair_margins, part_margins
 from msvm_select.left_out import LeftOut
 from msvm_select.names import KERNELS
-from msvm_select.records import Dataset, Floats, Plain
+from msvm_select.parts import Composed
+from msvm_select.records import Dataset, Plain
 from msvm_select.settings import PARAMETERS, Settings, settings_from
 from msvm_select.solution import Solution
 from msvm_select.sweep.cells import KeptCell
@@ -51,8 +58,10 @@ class Examined:
 
     @property
     def point(self) -> dict[str, Plain]:
-        """The cell by column: kernel, its parameters, C, solver."""
-        return {**self.trained.point, "solver": self.settings.solver}
+        """The cell by column: kernel, its parameters, C, solver, of parts machine."""
+        machine = self.settings.machine
+        told = {} if machine == "ww" else {"machine": machine}
+        return {**self.trained.point, "solver": self.settings.solver, **told}
 
     @property
     def deciding(self) -> Mapping[str, Any]:
@@ -82,18 +91,19 @@ class LeftOutReport(Examined):
 class BoundsReport(Examined):
     """The terms of every bound, beside the exact leave-one-out.
 
-    ``predicted`` are the margins of the span estimate; ``counted`` is there where the
-    radius-margin bound applies. None stands for what cannot be computed.
+    ``predicted`` are the errors of the span estimate; ``counted`` is there where the
+    radius-margin bound applies. None stands for what cannot be computed, or has no
+    meaning for the machine.
     """
 
     left_out: LeftOut
-    predicted: Floats | None
-    radius_margin: RadiusMargin | None
+    predicted: int | None
+    radius_margin: RadiusMargin | OverParts | None
     counted: Counted | None
     softened: float | None
-    risk: GuaranteedRiskTerms
+    risk: GuaranteedRiskTerms | None
     compression: CompressionTerms
-    vc: VcTerms
+    vc: VcTerms | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,8 +112,11 @@ class MarginsReport(Examined):
 
     @cached_property
     def pairs(self) -> tuple[PairMargin, ...]:
-        """One a pair of classes, in order."""
-        return pair_margins(self.solution)
+        """One a pair of classes, or a part, in order."""
+        machine: Solution | Composed = self.solution
+        if isinstance(machine, Composed):
+            return tuple(part_margins(machine))
+        return pair_margins(machine)
 
 
 def leave_one_out(
@@ -144,12 +157,25 @@ def bounds(trained: Trained, settings: Settings) -> BoundsReport:
     cell = trained.cell
     _check(cell)
     left_out = leave_each_out(cell)
+    if isinstance(cell.solution, Composed):
+        return BoundsReport(
+            trained,
+            settings,
+            left_out=left_out,
+            predicted=predicted_errors(cell.solution),
+            radius_margin=over_parts(cell, left_out=left_out, flags=flagged),
+            counted=None,
+            softened=None,
+            risk=guaranteed_risk(cell) if cell.machine.name == "ova" else None,
+            compression=compression(cell),
+            vc=None,
+        )
     terms = radius_margin_terms(cell, left_out=left_out)
     return BoundsReport(
         trained,
         settings,
         left_out=left_out,
-        predicted=predicted_margins(cell.solution),
+        predicted=predicted_errors(cell.solution),
         radius_margin=terms,
         counted=count_removable(terms) if terms and terms.applicable else None,
         softened=_softened(cell, terms),

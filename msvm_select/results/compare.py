@@ -4,12 +4,13 @@
 leave-one-out rate; the *regret*, this rate less the smallest one of the grid;
 *kendall*, the rank correlation (tau-b) of its values with the leave-one-out rates, over
 the cells that have both; how many cells it scores, and in how many of them it applies;
-the seconds that it took and their share of all (training and criteria together).
+the seconds that it took and their share of all (training and criteria together), of one
+machine.
 
 ``Against``: what moved between two runs: the best cell, single cells, their order. Two
-rows are of the same cell if kernel, parameters, C and loss are the same; the solver
-does not matter. A value has moved if it differs by more than certified optima may
-differ (NOISE, relative). A cell has moved if its value or its status has.
+rows are of the same cell if kernel, parameters, C, loss and machine are the same; the
+solver does not matter. A value has moved if it differs by more than certified optima
+may differ (NOISE, relative). A cell has moved if its value or its status has.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from msvm_select.results.ranking import Results, kendall
 
 CHOICE = (
     *("criterion", "kind", *CELL, "score", "loo_rate", "regret", "kendall"),
-    *("cells", "applies", "seconds", "share"),
+    *("cells", "applies", "seconds", "share", "machine"),
 )
 SAMPLES = ("n_samples", "n_classes")
 NOISE = 1e-6
@@ -47,6 +48,11 @@ class Comparison:
     def rows(self) -> tuple[dict[str, Plain], ...]:
         """One row a criterion, in the order that they were asked for."""
         return tuple(self._row(text) for text in self.results.settings["criteria"])
+
+    @property
+    def machine(self) -> str:
+        """What was swept."""
+        return str(self.results.settings.get("machine", "ww"))
 
     @property
     def training(self) -> float:
@@ -82,6 +88,7 @@ class Comparison:
             "applies": sum(holds(row, column) for row in scored),
             "seconds": seconds,
             "share": seconds / self.total if self.total > 0.0 else None,
+            "machine": self.machine,
         }
         if not scored:
             return row
@@ -243,7 +250,9 @@ def by_cell(results: Results) -> dict[Key, Row]:
     for row in results.rows:
         numbers = (getattr(row, name) for name in CELL[1:])
         point = (n if n is None else float(f"{n:.{DIGITS}g}") for n in numbers)
-        found.setdefault((row.kernel, *point, row.loss or "l1"), row)
+        found.setdefault(
+            (row.kernel, *point, row.loss or "l1", row.machine or "ww"), row
+        )
     return found
 
 

@@ -109,7 +109,7 @@ def test_nothing_to_compare_is_said() -> None:
     none = comparison(cell(1.0, None), cell(2.0, None))
     row = by_name(none)["sv-rate"]
     assert (row["C"], row["regret"], row["cells"]) == (None, None, 0)
-    assert "no cell has one" in sheet(none).render("table")
+    assert "no cell has one" in sheet([none]).render("table")
 
 
 def test_the_shares_are_those_of_training_and_criteria() -> None:
@@ -120,7 +120,7 @@ def test_the_shares_are_those_of_training_and_criteria() -> None:
     )
     assert (found.training, found.total) == (2.0, 4.0)
     assert [row["share"] for row in found.rows] == [0.25, 0.25]
-    assert "training took 50 % of 4 s" in sheet(found).render("table")
+    assert "training took 50 % of 4 s" in sheet([found]).render("table")
 
 
 def test_the_stopwatch_hears_every_scoring() -> None:
@@ -233,8 +233,8 @@ def test_the_rows_do_not_depend_on_the_order_of_the_cells() -> None:
 def test_a_narrow_terminal_gets_the_columns_that_fit() -> None:
     """Within a width the least of the columns are left out; without one, none."""
     found = comparison(cell(1.0, 0.1, sv_rate=0.2), cell(2.0, 0.2, sv_rate=0.3))
-    whole = sheet(found).render("table").splitlines()[0]
-    narrow = sheet(found).render("table", len(whole) - 1).splitlines()[0]
+    whole = sheet([found]).render("table").splitlines()[0]
+    narrow = sheet([found]).render("table", len(whole) - 1).splitlines()[0]
     assert whole.split()[1] == "kind"
     assert narrow.split() == [name for name in whole.split() if name != "kind"]
-    assert len(sheet(found).render("table", 60).splitlines()[0]) <= 60
+    assert len(sheet([found]).render("table", 60).splitlines()[0]) <= 60

@@ -13,13 +13,17 @@ from textwrap import wrap
 from typing import Any
 
 from msvm_select.criteria.flow_constant import IGNORED
-from msvm_select.criteria.guaranteed_risk import GuaranteedRiskTerms
+from msvm_select.criteria.guaranteed_risk import NO_FUNCTIONS, GuaranteedRiskTerms
+from msvm_select.criteria.radius_margin import OverParts, RadiusMargin
+from msvm_select.criteria.risk_bounds import VcTerms
 from msvm_select.geometry.margins import proposition_2
-from msvm_select.left_out import AMBIGUOUS
+from msvm_select.left_out import AMBIGUOUS, NEAR, Voted
 from msvm_select.model.examined import BoundsReport
+from msvm_select.parts import Composed
 from msvm_select.records import Plain
 from msvm_select.show.answers.cell import facts_of, sample_name
 from msvm_select.show.sheet import Look, Sheet, shown
+from msvm_select.solution import Solution
 
 SHOWN = ("group", "term", "value", "applies", "note")
 LOOKS = tuple(Look(name, left=True, digits=6) for name in (*SHOWN, "formula", "source"))
@@ -73,6 +77,8 @@ def sheet(report: BoundsReport, explain: bool = False) -> Sheet:
 
 def terms_of(report: BoundsReport) -> list[Term]:
     """All numbers, the truth first."""
+    if isinstance(report.radius_margin, OverParts):
+        return _of_parts(report, report.radius_margin)
     groups = {
         "exact leave-one-out": _left_out(report),
         "the machine": _machine(report),
@@ -82,6 +88,32 @@ def terms_of(report: BoundsReport) -> list[Term]:
         "guaranteed risk": _guaranteed_risk(report.risk),
         "bounds of lecture notes": _lecture_notes(report),
     }
+    return [Term(group, *terms) for group, rows in groups.items() for terms in rows]
+
+
+def _of_parts(report: BoundsReport, whole: OverParts) -> list[Term]:
+    """Those of a machine of parts; a term that has no meaning there says so."""
+    none = "only for one machine of all classes"
+    groups = {
+        "exact leave-one-out": _left_out(report),
+        "the machine": _machine(report),
+        "radius-margin bounds on L, over the parts": _over_parts(whole),
+        "Proposition 2: four numbers that agree": [
+            ("sum over pairs", None, "1/Q sum_{k<l} ((1 + delta_kl) / gamma_kl)^2",
+             "RM Proposition 2, (34)", none),
+        ],
+        "radius-margin, to rank by only": [
+            ("diameter_all", whole.diameter_all,
+             f"{SPHERE}, over all samples of a part; the largest",
+             "own; RM Lemma 1 with all samples"),
+            ("radius_margin_q", whole.bound_q, "sum over parts of D_all^2 / gamma^2",
+             "own; RM Theorem 1 in each part"),
+            ("radius_margin_l1", None,
+             "(R^2 + 1/C) (||w||^2 + 2C sum xi)", "Chung et al. 2003", none),
+        ],
+        "guaranteed risk": _guaranteed_risk(report.risk),
+        "bounds of lecture notes": _lecture_notes(report),
+    }  # fmt: skip
     return [Term(group, *terms) for group, rows in groups.items() for terms in rows]
 
 
@@ -125,16 +157,17 @@ Rows = list[tuple[Any, ...]]
 def _left_out(report: BoundsReport) -> Rows:
     """L and its rate; the span estimate of the rate beside them."""
     left_out, predicted, m = report.left_out, report.predicted, report.data.m
-    span = None
-    if predicted is not None:
-        span = int((~(predicted.min(axis=1) > 0.0)).sum()) / m
+    span = None if predicted is None else predicted / m
+    what, within = "the left-out margin", AMBIGUOUS
+    if isinstance(left_out, Voted):
+        what, within = "the left-out decision of a pair of its class", NEAR
     return [
         ("loo_errors", left_out.errors,
          "L = #{ p : the machine trained without p gets p wrong }",
          "RM Theorems 1 and 2, the left side"),
         ("loo_rate", left_out.errors / m, "L / m", "own"),
         ("loo_ambiguous", left_out.ambiguous,
-         f"#{{ p : the left-out margin is within {AMBIGUOUS:g} of 0 }}", "own"),
+         f"#{{ p : {what} is within {within:g} of 0 }}", "own"),
         ("span_rate", span,
          "share of p with a margin <= 0 among m_P = 1 - (G_PP)^-1 alpha_P, G the "
          "block of the free variables in the inverse KKT matrix",
@@ -144,7 +177,9 @@ def _left_out(report: BoundsReport) -> Rows:
 
 def _machine(report: BoundsReport) -> Rows:
     """What the bounds are made from, with its certificate."""
-    full = report.solution
+    full: Solution | Composed = report.solution
+    if isinstance(full, Composed):
+        return _composed(full)
     ridge = "; of the kernel K + I/(2C)" if full.dual.quadratic is not None else ""
     return [
         ("train_errors", full.train_errors,
@@ -160,10 +195,61 @@ def _machine(report: BoundsReport) -> Rows:
     ]  # fmt: skip
 
 
+def _composed(full: Composed) -> Rows:
+    """The same of a machine of parts, and what the parts sum up to."""
+    ridge = "" if full.dual.quadratic is None else "; of the kernel K + I/C"
+    wrong = "#{ i : another class has the most votes, the first of several }"
+    if full.parts.kind == "ova":
+        wrong = "#{ i : the output of another class is the largest }"
+    return [
+        ("parts", full.parts.count, "the number of two-class machines", "own"),
+        ("train_errors", full.train_errors, wrong, "own"),
+        ("n_sv", full.n_sv, "#{ i : a support vector of some part }", "own"),
+        ("n_bounded", full.n_bounded, "#{ i : at C in some part }", "own"),
+        ("sum_alpha", full.sum_alpha,
+         f"sum over parts of 1/2 sum_i alpha_i, alpha_i as LIBSVM has it{ridge}",
+         "own; each part as a machine of two outputs"),
+        ("sum_k ||w_k||^2", full.norm_w_squared,
+         f"sum over parts of 1/2 ||w||^2{ridge}", "own; likewise"),
+        ("b_unique", full.b_unique, "whether every part has only one optimal bias",
+         "own"),
+        ("gap", full.gap, "(primal - dual) / max(1, |dual|), of the worst part",
+         "own; the certificate"),
+    ]  # fmt: skip
+
+
+def _over_parts(whole: OverParts) -> Rows:
+    """The sums over the parts, and the worst part of each term."""
+    holds, parts = whole.applicable, whole.parts
+    wide = max(parts, key=lambda part: part.ball.diameter)
+    thin = min(parts, key=lambda part: part.gamma)
+    counted = None if whole.counted is None else int(whole.counted.size)
+    each = "" if counted is None else "the samples that some part counts"
+    return [
+        ("radius_margin_applicable", holds,
+         "in every part: separable, every alpha < C, with any sample left out too; "
+         "always with the loss l2", "RM Theorem 1 in each part", whole.reason),
+        ("diameter D", wide.ball.diameter,
+         f"{SPHERE}, over the support vectors of a part; the largest", "RM Lemma 1",
+         wide.name),
+        ("K", whole.K, "2 for two classes", "RM Theorem 2, Q = 2", "in every part"),
+        ("gamma", thin.gamma, "1 / ||w|| of a part; the smallest", "RM (30)",
+         thin.name),
+        ("radius_margin", whole.bound,
+         "sum over parts of 2 D^2 1/2 sum_i alpha_i, at the hard margin D^2 / gamma^2",
+         "own; RM Theorem 1 in each part, as an error of the whole is one of a part",
+         "", holds),
+        ("radius_margin, largest part", whole.worst.bound,
+         "2 D^2 1/2 sum_i alpha_i of one part", "RM Theorem 1", whole.worst.name),
+        ("radius_margin_count B*", counted,
+         "#{ p : some part counts p as its B* does }", "own", each, holds),
+    ]  # fmt: skip
+
+
 def _radius_margin(report: BoundsReport) -> Rows:
     """D, K and the pair that attains it; the bounds made from them."""
     terms, counted = report.radius_margin, report.counted
-    if terms is None:
+    if not isinstance(terms, RadiusMargin):
         return []
     constant, ball, data = terms.constant, terms.ball, report.data
     holds, two = terms.applicable, terms.two_classes
@@ -230,7 +316,7 @@ def _proposition_2(report: BoundsReport) -> Rows:
 
 def _heuristics(report: BoundsReport) -> Rows:
     terms, softened = report.radius_margin, report.softened
-    if terms is None:
+    if not isinstance(terms, RadiusMargin):
         return []
     found: Rows = [
         ("diameter_all", terms.diameter_all, f"{SPHERE}, over all samples",
@@ -246,8 +332,13 @@ def _heuristics(report: BoundsReport) -> Rows:
     return found if softened is not None else found[:-1]
 
 
-def _guaranteed_risk(terms: GuaranteedRiskTerms) -> Rows:
+def _guaranteed_risk(terms: GuaranteedRiskTerms | None) -> Rows:
     """Margin risk, confidence, ln N and what they are made of."""
+    if terms is None:
+        return [
+            ("guaranteed_risk", None, "R_gamma + confidence + 1/m, least over gamma",
+             "MS Theorem 1", NO_FUNCTIONS),
+        ]  # fmt: skip
     union = " < 2^j, the least such j >= 1" if terms.union else ""
     delta = "delta / (j (j + 1) i (i + 1))" if terms.union else "as given (--delta)"
     return [
@@ -295,14 +386,28 @@ def _covering(terms: GuaranteedRiskTerms) -> Rows:
 def _lecture_notes(report: BoundsReport) -> Rows:
     """By the number of support vectors, and by the VC dimension."""
     by_count, vc, dual = report.compression, report.vc, report.solution.dual
-    two = dual.Q == 2 and dual.quadratic is None
-    index = "" if two else "an index: a bound for two classes and the loss l1 only"
+    if vc is None:
+        none = "only for one machine of all classes"
+        rest: Rows = [
+            ("vc_dimension", None, "min( ceil(R^2/gamma^2), d ) + 1",
+             "LN, its squares put in", none),
+        ]  # fmt: skip
+    else:
+        rest = _by_vc_dimension(vc, two=dual.Q == 2 and dual.quadratic is None)
     return [
         ("sv_rate", by_count.n_sv / by_count.m,
          "n_SV / m, above loo_rate where b is unique", "LN", "", by_count.applicable),
         ("compression_bound", by_count.value,
          "(s (1 + ln(m/s)) + ln(m/delta)) / (m - s), s = n_SV", "LN",
          "vacuous" if by_count.vacuous else "", by_count.applicable),
+        *rest,
+    ]  # fmt: skip
+
+
+def _by_vc_dimension(vc: VcTerms, *, two: bool) -> Rows:
+    """``two``: of two classes, with the loss l1."""
+    index = "" if two else "an index: a bound for two classes and the loss l1 only"
+    return [
         ("R", vc.radius, "radius of the smallest ball of all samples", "LN"),
         ("gamma (margin)", vc.margin, "min_{k<l} 1 / ||w_k - w_l||", "LN"),
         ("vc_dimension", vc.vc_dimension, "min( ceil(R^2/gamma^2), d ) + 1",

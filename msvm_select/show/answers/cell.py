@@ -1,6 +1,9 @@
 """One trained cell -> its samples judged without themselves; its pairwise margins.
 
 ``predicted`` and ``margin`` of a sample are those of the machine trained without it.
+One against one, ``margin`` is the decision of the pair of the true and the predicted
+class; of a sample that is right, the smallest of the pairs of its class. ``lost`` names
+the classes that win a pair against the true one.
 The prediction is ``?`` at an exact tie, and for the only sample of its class: the
 machine without it does not know that class.
 
@@ -10,10 +13,16 @@ line of the file, else by number; several are separated by ``;``.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
-from msvm_select.left_out import AMBIGUOUS, REPAIRED, ROADS
+import numpy as np
+
+from msvm_select.geometry.margins import REST
+from msvm_select.left_out import AMBIGUOUS, NEAR, REPAIRED, ROADS, Voted
 from msvm_select.model.examined import Examined, LeftOutReport, MarginsReport
+from msvm_select.parts import Composed
 from msvm_select.phrases import counted
 from msvm_select.records import Dataset, Ints, Plain, finite
 from msvm_select.results.ranking import data_summary, versions
@@ -23,6 +32,9 @@ from msvm_select.show.text import confusion_text
 from msvm_select.solution import Solution
 
 FEW = 4  # samples named in a table
+PARTS = (
+    "w is that of the machine of k and l, whose samples at its margin are at 1/||w||"
+)
 
 
 def left_out_sheet(report: LeftOutReport, every: bool = False) -> Sheet:
@@ -35,10 +47,13 @@ def left_out_sheet(report: LeftOutReport, every: bool = False) -> Sheet:
     where = "id" if data.ids is not None else "line"
     if data.ids is None and data.lines is None:
         where = "sample"
+    voted = isinstance(left, Voted)
+    what, within = ("a decision", NEAR) if voted else ("margin", AMBIGUOUS)
+    lost = [Look("lost", heading="pairs lost to", left=True)] if voted else []
     conclusion = (
         f"Leave-one-out: {left.errors} of {data.m} wrong "
-        f"({100.0 * left.errors / data.m:.2f} %), {left.ambiguous} ambiguous (margin "
-        f"within {AMBIGUOUS:g} of 0)"
+        f"({100.0 * left.errors / data.m:.2f} %), {left.ambiguous} ambiguous ({what} "
+        f"within {within:g} of 0)"
     )
     counts = {road: left.count(i) for i, road in enumerate(ROADS)}
     names = ("class", "predicted", "road")
@@ -49,6 +64,7 @@ def left_out_sheet(report: LeftOutReport, every: bool = False) -> Sheet:
             Look("id", heading=data.id_column or "id", left=True),
             *(Look(n, left=n in names) for n in (*names[:2], "margin", "road")),
             *(Look(name) for name in ("steps", "wrong", "ambiguous")),
+            *lost,
         ],
         rows=rows,
         facts=facts_of(report),
@@ -69,7 +85,10 @@ def left_out_sheet(report: LeftOutReport, every: bool = False) -> Sheet:
                 **_certificate(report),
             },
         },
-        shown=[where, "class", "predicted", "margin", "road", "wrong"],
+        shown=[
+            *(where, "class", "predicted", "margin", *(look.name for look in lost)),
+            *("road", "wrong"),
+        ],
         listed=listed,
         below=[
             *([] if every else ["", f"{hidden}--all shows them."]),
@@ -86,15 +105,21 @@ def left_out_sheet(report: LeftOutReport, every: bool = False) -> Sheet:
 def margins_sheet(report: MarginsReport) -> Sheet:
     """A row a pair of classes, in order."""
     full, data = report.solution, report.data
+    parts = report.settings.machine != "ww"
+    distance = "||w||" if parts else "||w_k - w_l||"
+    looks = [
+        replace(look, heading=distance) if look.name == "distance" else look
+        for look in MARGINS
+    ]
     by = "sample number" if data.lines is None else "line"
     if data.ids is not None:
         by = data.id_column or "id"
     return Sheet(
-        columns=MARGINS,
+        columns=looks,
         rows=[
             {
                 "class_k": data.classes[pair.k],
-                "class_l": data.classes[pair.l],
+                "class_l": "the rest" if pair.l == REST else data.classes[pair.l],
                 "gamma": pair.gamma,
                 "delta": pair.delta,
                 "distance": pair.distance,
@@ -114,11 +139,12 @@ def margins_sheet(report: MarginsReport) -> Sheet:
                 **_certificate(report),
             }
         },
-        shown=[look.name for look in MARGINS if not look.name.startswith("margin")],
+        shown=[look.name for look in looks if not look.name.startswith("margin")],
         below=[
             "",
-            "gamma_kl = (1 + delta_kl) / ||w_k - w_l||; below 0 where a sample lies "
+            f"gamma_kl = (1 + delta_kl) / {distance}; below 0 where a sample lies "
             "beyond",
+            *([PARTS] if parts else []),
             f"The closest samples are named by {by}.",
             f"{_training_line(full)}, {full.n_bounded} at C",
             _certificate_line(full),
@@ -149,6 +175,10 @@ def _samples(report: LeftOutReport) -> list[dict[str, Plain]]:
     """One row a sample, in the order of the data."""
     data, left = report.data, report.left_out
     names = (*data.classes, UNDECIDED)
+    lost: Sequence[dict[str, Plain]] = [{}] * data.m
+    if isinstance(left, Voted):
+        to = [[names[k] for k in np.flatnonzero(one)] for one in left.lost]
+        lost = [{"lost": ";".join(one)} for one in to]
     return [
         {
             "sample": i + 1,
@@ -161,6 +191,7 @@ def _samples(report: LeftOutReport) -> list[dict[str, Plain]]:
             "steps": int(left.exchanges[i]),
             "wrong": bool(left.wrong[i]),
             "ambiguous": bool(left.in_doubt[i]),
+            **lost[i],
         }
         for i in range(data.m)
     ]
@@ -182,12 +213,15 @@ def _training_line(solution: Solution) -> str:
     )
 
 
-def _certificate_line(solution: Solution) -> str:
+def _certificate_line(solution: Solution | Composed) -> str:
     """How near to the optimum it is, and whether its biases are the only ones."""
+    worst = ""
+    if isinstance(solution, Composed):
+        worst = f" (the worst of {solution.parts.count} parts)"
     unique = "unique" if solution.b_unique else "not unique (their centre is taken)"
     return (
         f"Certificate: relative gap {solution.gap:.2g}, KKT violation "
-        f"{solution.kkt_violation:.2g}; biases {unique}"
+        f"{solution.kkt_violation:.2g}{worst}; biases {unique}"
     )
 
 

@@ -5,6 +5,8 @@ Of two runs there is a row a cell, the largest change first.
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from typing import Any
 
 from msvm_select.columns import CELL, Row
@@ -23,34 +25,73 @@ MOVES = (
     *(*CELL, "loss", "moved", "rank_before", "rank", "before", "after", "change"),
     *("status_before", "status"),
 )
-LEFT = ("criterion", "kind", "kernel", "loss", "moved", "status_before", "status")
+LEFT = (
+    "machine",
+    "criterion",
+    "kind",
+    "kernel",
+    "loss",
+    "moved",
+    "status_before",
+    "status",
+)
 
 
-def sheet(comparison: Comparison) -> Sheet:
-    """The choice of each criterion, in the order that they were asked for."""
-    results, rows = comparison.results, comparison.rows
+def sheet(compared: Sequence[Comparison]) -> Sheet:
+    """The choice of each criterion, in the order that they were asked for.
+
+    Of several machines one after the other, and how they rank.
+    """
+    rows = [row for one in compared for row in one.rows]
     several = len({row["kernel"] for row in rows} - {None}) > 1
     given = [name for name in CELL[1:] if any(row[name] for row in rows)]
     cell = ["kernel", *given] if several else given
-    least = comparison.least
-    best = "no cell has one" if least is None else f"the smallest is {least:.4g}"
-    share = 100.0 * comparison.training / max(comparison.total, 1e-300)
-    told = [
-        f"Exact leave-one-out over {len(results.rows)} cells: {best}; training took "
-        f"{share:.0f} % of {comparison.total:.3g} s"
-    ]
+    machines = [one.machine for one in compared]
+    facts = dict(compared[0].results.origin)
+    blocks: dict[str, Any] = _measured(compared[0])
+    told = [_conclusion(one) for one in compared]
+    first = [] if machines == ["ww"] else ["machine"]
+    if len(compared) > 1:
+        facts["settings"] = {**facts["settings"], "machine": machines}
+        ranked = sorted(compared, key=_least)
+        blocks = {"machines": [{"machine": o.machine, **_measured(o)} for o in ranked]}
+        told = [
+            f"{one.machine}: {text}" for one, text in zip(compared, told, strict=True)
+        ]
+        order = ", ".join(f"{one.machine} {shown(one.least)}" for one in ranked)
+        told.append(f"Machines by their smallest leave-one-out rate: {order}")
     return Sheet(
         columns=[_look(name) for name in CHOICE],
         rows=rows,
-        facts=results.origin,
-        blocks={
-            "least_loo_rate": least,
-            "seconds": {"training": comparison.training, "total": comparison.total},
-        },
-        shown=[name for name in SHOWN if name not in CELL or name in cell],
+        facts=facts,
+        blocks=blocks,
+        shown=[
+            *first,
+            *(name for name in SHOWN if name not in CELL or name in cell),
+        ],
         spare=SPARE,
         below=["", *told],
         told=told,
+    )
+
+
+def _measured(one: Comparison) -> dict[str, Any]:
+    seconds = {"training": one.training, "total": one.total}
+    return {"least_loo_rate": one.least, "seconds": seconds}
+
+
+def _least(one: Comparison) -> float:
+    return math.inf if one.least is None else one.least
+
+
+def _conclusion(one: Comparison) -> str:
+    """The smallest leave-one-out rate of the grid, and the share of the training."""
+    cells, least = len(one.results.rows), one.least
+    best = "no cell has one" if least is None else f"the smallest is {least:.4g}"
+    share = 100.0 * one.training / max(one.total, 1e-300)
+    return (
+        f"Exact leave-one-out over {cells} cells: {best}; training took {share:.0f} % "
+        f"of {one.total:.3g} s"
     )
 
 

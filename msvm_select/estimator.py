@@ -221,8 +221,8 @@ def _scaler(model: Model) -> Any:
 def _svc(model: Model) -> Any:
     """An SVC that holds the machine.
 
-    It is fitted to one sample of each class, for what scikit-learn keeps of its own,
-    and then gets the support vectors, their weights and the biases.
+    It is fitted to three samples of each class, all of them 0, for what scikit-learn
+    keeps of its own, and then gets the support vectors, their weights and the biases.
     """
     there = libsvm.present(model)
     order, weights = libsvm.coefficients(model)
@@ -233,7 +233,8 @@ def _svc(model: Model) -> Any:
     kernel = {"polynomial": "poly"}.get(model.kernel.name, model.kernel.name)
     svc = SVC(C=model.C, kernel=kernel, **values)
     names = np.array(model.classes)[there]
-    svc.fit(np.zeros((there.size, model.scaling.fill.size)), np.arange(there.size))
+    codes = np.repeat(np.arange(there.size), 3)
+    svc.fit(np.zeros((codes.size, model.scaling.fill.size)), codes)
     svc.classes_ = names
     svc.support_ = model.support[order].astype(np.int32)
     svc.support_vectors_ = np.ascontiguousarray(model.Z[order])

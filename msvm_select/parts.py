@@ -437,9 +437,9 @@ class Composed:
 def pair_decisions(K: Floats, alpha: Floats, b: Floats, y: Ints, pairs: Ints) -> Floats:
     """f of each pair (p, pairs) by K (p, m) with samples of the classes y (m,)."""
     Q = alpha.shape[1]
-    sums = np.zeros((Q, K.shape[0], Q))
+    sums, supports = np.zeros((Q, K.shape[0], Q)), alpha.any(axis=1)
     for k in range(Q):
-        held = np.flatnonzero((y == k) & alpha.any(axis=1))
+        held = np.flatnonzero((y == k) & supports)
         if held.size:
             sums[k] = K[:, held] @ alpha[held]
     first, second = pairs.T
@@ -450,8 +450,9 @@ def votes_of(f: Floats, pairs: Ints, Q: int, there: Mask) -> Floats:
     """The votes (p, Q) of the decisions that are ``there``: f > 0 is for the first."""
     votes = np.zeros((f.shape[0], Q))
     for side, won in zip(pairs.T, ((f > 0.0) & there, (f <= 0.0) & there), strict=True):
-        for k in np.unique(side):
-            votes[:, k] += won[:, side == k].sum(axis=1)
+        order = side.argsort(kind="stable")
+        classes, begins = np.unique(side[order], return_index=True)
+        votes[:, classes] += np.add.reduceat(won[:, order], begins, axis=1, dtype=float)
     return votes
 
 

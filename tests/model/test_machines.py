@@ -422,6 +422,23 @@ def test_scikit_learn_fills_as_the_model_does() -> None:
     assert handed.classes_.tolist() == [data.classes[0], data.classes[2]]
 
 
+def test_many_classes_of_few_samples() -> None:
+    """Sixty classes of two samples: 1,770 pairs, in no time and without a warning."""
+    Q = 60
+    rng = np.random.default_rng(2)
+    y = np.repeat(np.arange(Q), 2)
+    X = 3.0 * rng.normal(size=(Q, 5))[y] + 0.3 * rng.normal(size=(y.size, 5))
+    data = Dataset(X, y, tuple(f"c{k}" for k in range(Q)), tuple("abcde"))
+    model = fit(data, machine="ovo", C=4)
+    new = around(data, 300)
+    assert to_sklearn(model).predict(new).tolist() == model.predict(new).tolist()
+    f, votes = model.pair_decisions(new), np.zeros((300, Q))
+    for t, (first, second) in enumerate(model.pairs):
+        votes[:, first] += f[:, t] > 0
+        votes[:, second] += f[:, t] <= 0
+    assert np.array_equal(model.outputs(new), votes)
+
+
 def test_an_unconverged_machine_is_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

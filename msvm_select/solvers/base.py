@@ -117,10 +117,11 @@ class Solver(ABC):
             h = found.outputs[:, 0] - found.outputs[:, 1]
             parts.put(part, alpha, np.where(own >= 2.0 * dual.C, parts.box, own))
             parts.put(part, f, h)
+            room = 0.0 if found.b_unique else 2.0 * found.potentials.width
             facts[t] = (
                 2.0 * found.sum_alpha, 2.0 * found.norm_w_squared,
                 found.slacks.sum(), found.kkt_violation,
-                found.b[0] - found.b[1], 0.0 if found.b_unique else 2.0 * found.potentials.width, found.gap,
+                found.b[0] - found.b[1], room, found.gap,
             )  # fmt: skip
             steps += found.work.iterations
             newton += found.work.newton

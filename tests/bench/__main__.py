@@ -1,4 +1,4 @@
-"""``python -m tests.bench train|loo|bounds|startup [--sets iris,..] [--reps N]``."""
+"""``python -m tests.bench train|loo|bounds|parts|startup [--sets iris,..] [--reps N]``."""
 
 import os
 
@@ -7,11 +7,13 @@ for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
 
 import click  # noqa: E402 (numpy must not be loaded before the lines above)
 
-from tests.bench import bounds, loo, startup, train  # noqa: E402
+from tests.bench import bounds, loo, parts, startup, train  # noqa: E402
 
 
 @click.command()
-@click.argument("what", type=click.Choice(["train", "loo", "bounds", "startup"]))
+@click.argument(
+    "what", type=click.Choice(["train", "loo", "bounds", "parts", "startup"])
+)
 @click.option("--sets", default="iris,wine,glass,vehicle", show_default=True)
 @click.option("--reps", type=int, help="How often each is measured; the least counts.")
 def main(what: str, sets: str, reps: int | None) -> None:
@@ -23,6 +25,12 @@ def main(what: str, sets: str, reps: int | None) -> None:
         loo.run(names, reps or 3)
     elif what == "bounds":
         bounds.run(names, reps or 3)
+    elif what == "parts":
+        parts.run(names, reps or 3)
+        parts.letters(2000, reps or 3)
+        parts.letters(20000, 1)
+        for name in ("vowel", "digits"):
+            parts.rests(name, reps or 3)
     else:
         startup.run(reps or 3)
 

@@ -30,9 +30,12 @@ What numba's cache must see together stands together: all kernels are in this fi
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numba import njit
 
+from msvm_select.records import Floats, Ints
 from msvm_select.solvers.compiled import INNER, kernel
 
 # Sums may be taken in another order than they are written: that makes them fast.
@@ -45,6 +48,8 @@ SMO_FIRST, SMO_FACTOR = 0.1, 0.1  # violation at which pair steps stop; finer ea
 SINGULAR = 1e-13  # of the largest K_ii: a pivot below it is rounding
 NO_BEND = 1e-11  # of K_ii: a curvature below it is none
 DONE = 1e-11  # violation that counts as rounding
+MOST_BASES = 3  # bases that settle less than half of what is left
+SPARE = 2000  # samples up to which every column may be kept
 CHUNK = 256  # samples whose columns are made at once
 RESIDUE = 1e-10  # of a variable's range, or of the largest: so near to a bound is at it
 ROUGH = 1e-9  # residual of the inverse beyond which every answer is checked by K
@@ -56,6 +61,19 @@ SUM, SQUARE, SLACK, KKT, STEPS, CORNERS, BIAS, WIDTH, FREE, TOP, GAP, N_STATS = 
     12
 )
 NOT_A_SV, BY_TRAINING, PREDICTED, REPAIRED, RETRAINED, SINGLE = range(6)
+
+
+class Face(NamedTuple):
+    """The free variables F of an optimum with R, v and the corner of the inverse.
+
+    ``at``: the position of a sample in F, or -1.
+    """
+
+    F: Ints
+    at: Ints
+    R: Floats
+    v: Floats
+    corner: float
 
 
 @inner
@@ -208,349 +226,368 @@ def _inverse(L, n, shift, R, v):
 
 
 @inner
-def _solve(M, x, n):
-    """x <- M^-1 x by elimination with row exchanges; whether M was regular."""
-    for c in range(n):
-        at, best = c, abs(M[c, c])
-        for i in range(c + 1, n):
-            if abs(M[i, c]) > best:
-                at, best = i, abs(M[i, c])
-        if best <= 1e-14:
-            return False
-        if at != c:
-            for j in range(c, n):
-                M[c, j], M[at, j] = M[at, j], M[c, j]
-            x[c], x[at] = x[at], x[c]
-        for i in range(c + 1, n):
-            f = M[i, c] / M[c, c]
-            if f != 0.0:
-                for j in range(c + 1, n):
-                    M[i, j] -= f * M[c, j]
-                x[i] -= f * x[c]
-    for c in range(n - 1, -1, -1):
-        s = x[c]
-        for j in range(c + 1, n):
-            s -= M[c, j] * x[j]
-        x[c] = s / M[c, c]
-    return True
-
-
-@inner
-def _column(K, F, nF, at, R, v, corner, j, out):
-    """Column j of T: the response of beta_F and e_N to input j."""
-    m = K.shape[0]
-    if at[j] >= 0:  # its input is e_j
-        q = at[j]
-        for t in range(m):
-            out[t] = v[q]
-        for a in range(nF):
-            f = R[a, q]
-            row = K[F[a]]
-            for t in range(m):
-                out[t] += f * row[t]
-        for a in range(nF):
-            out[F[a]] = -R[a, q]
+def _need(K, face, n, j, T, slot, used):
+    """Column j of T, if it is not there: the response of beta_F and e_N to input j."""
+    if slot[j] >= 0:
         return
-    Kj = K[j]
-    u = np.empty(nF)
-    shift, off = -corner, 1.0
-    for a in range(nF):
-        s = -v[a]
-        row = R[a]
-        for b in range(nF):
-            s -= row[b] * Kj[F[b]]
-        u[a] = s
-        off += s
-        shift -= v[a] * Kj[F[a]]
-    for a in range(nF):  # the sum stays 0 to the last bit, however rough R is
-        u[a] -= off * v[a]
-    for t in range(m):
-        out[t] = -Kj[t] - shift
-    for a in range(nF):
-        f = u[a]
-        row = K[F[a]]
+    out = T[used[0]]
+    slot[j] = used[0]
+    used[0] += 1
+    F, R, v, m = face.F, face.R, face.v, K.shape[0]
+    u = np.empty(n)
+    q = face.at[j]
+    if q >= 0:  # its input is e_j
+        out[:] = v[q]
+        for a in range(n):
+            u[a] = -R[a, q]
+    else:
+        Kj = K[j]
+        shift, off = -face.corner, 1.0
+        for a in range(n):
+            s = -v[a]
+            for b in range(n):
+                s -= R[a, b] * Kj[F[b]]
+            u[a] = s
+            off += s
+            shift -= v[a] * Kj[F[a]]
+        for a in range(n):  # the sum stays 0 to the last bit, however rough R is
+            u[a] -= off * v[a]
+        for t in range(m):
+            out[t] = -Kj[t] - shift
+    for a in range(n):
+        f, row = u[a], K[F[a]]
         for t in range(m):
             out[t] -= f * row[t]
-    for a in range(nF):
+    for a in range(n):
         out[F[a]] = u[a]
 
 
 @inner
-def _follow(
-    K,
-    lo,
-    hi,
-    F,
-    nF,
-    at,
-    R,
-    v,
-    corner,
-    T,
-    slot,
-    used,
-    side,
-    z,
-    D,
-    p,
-    start,
-):
+def _pivots(m):
+    """Room for the variables that change their status on a path."""
+    most = MOST_PIVOTS + 2
+    return Pivots(
+        np.empty(most, np.int64), np.empty(most), np.full(m, -1),
+        np.empty((most, most)), np.empty((most, most)), np.zeros(1, np.int64),
+    )  # fmt: skip
+
+
+class Pivots(NamedTuple):
+    """The variables that changed their status, and the inverse of T among them.
+
+    act: who; w: the value of its input; where: the position of a sample in act, or -1;
+    M = T_PP and its inverse; size: how many there are.
+    """
+
+    act: Ints
+    w: Floats
+    where: Ints
+    M: Floats
+    inverse: Floats
+    size: Ints
+
+
+@inner
+def _solved(P, r, x):
+    """x = M^-1 r, refined once."""
+    n = P.size[0]
+    for a in range(n):
+        s = 0.0
+        for b in range(n):
+            s += P.inverse[a, b] * r[b]
+        x[a] = s
+    for a in range(n):
+        s = r[a]
+        for b in range(n):
+            s -= P.M[a, b] * x[b]
+        P.M[n, a] = s
+    for a in range(n):
+        s = 0.0
+        for b in range(n):
+            s += P.inverse[a, b] * P.M[n, b]
+        x[a] += s
+
+
+@inner
+def _pivot_in(P, T, slot, i, value):
+    """i changes its status, its input at ``value``; whether M stays regular."""
+    n = P.size[0]
+    row, M, inverse = T[slot[i]], P.M, P.inverse
+    u, r = np.empty(n), np.empty(n)
+    for a in range(n):
+        M[a, n] = row[P.act[a]]
+        M[n, a] = T[slot[P.act[a]], i]
+    M[n, n] = rest = row[i]
+    for a in range(n):
+        s = q = 0.0
+        for b in range(n):
+            s += inverse[a, b] * M[b, n]
+            q += inverse[b, a] * M[n, b]
+        u[a], r[a] = s, q
+    for a in range(n):
+        rest -= M[n, a] * u[a]
+    if not abs(rest) > 1e-14 * max(1.0, abs(M[n, n])):
+        return False
+    for a in range(n):
+        f = u[a] / rest
+        for b in range(n):
+            inverse[a, b] += f * r[b]
+        inverse[a, n] = -f
+        inverse[n, a] = -r[a] / rest
+    inverse[n, n] = 1.0 / rest
+    P.act[n], P.w[n], P.where[i] = i, value, n
+    P.size[0] = n + 1
+    return True
+
+
+@inner
+def _pivot_out(P, i):
+    """i has the status again that it began with; whether M stays regular."""
+    a, n = P.where[i], P.size[0] - 1
+    M, inverse = P.M, P.inverse
+    if a != n:  # the last one takes its place
+        for b in range(n + 1):
+            M[a, b], M[n, b] = M[n, b], M[a, b]
+            inverse[a, b], inverse[n, b] = inverse[n, b], inverse[a, b]
+        for b in range(n + 1):
+            M[b, a], M[b, n] = M[b, n], M[b, a]
+            inverse[b, a], inverse[b, n] = inverse[b, n], inverse[b, a]
+        P.act[a], P.w[a] = P.act[n], P.w[n]
+        P.where[P.act[a]] = a
+    rest = inverse[n, n]
+    if not abs(rest) > 1e-14:
+        return False
+    for b in range(n):
+        f = inverse[b, n] / rest
+        for c in range(n):
+            inverse[b, c] -= f * inverse[n, c]
+    P.where[i] = -1
+    P.size[0] = n
+    return True
+
+
+@inner
+def _respond(P, T, slot, x, d):
+    """d += the responses of all outputs to the inputs x of the pivoted."""
+    for a in range(P.size[0]):
+        f, row = x[a], T[slot[P.act[a]]]
+        for j in range(d.size):
+            d[j] += f * row[j]
+
+
+@inner
+def _slide(P, at, lo, hi, side, z, i, p):
+    """The last free variable comes to its bound: b slides until another is free.
+
+    -> that one, and by how much every e has risen.
+    """
+    up, least, partner = side[i] > 0, np.inf, -1
+    for j in range(z.size):
+        if j in (i, p) or lo[j] == hi[j] or side[j] == 0:
+            continue
+        value = z[j] if P.where[j] < 0 else P.w[P.where[j]]
+        if up and side[j] < 0 and -value < least:
+            least, partner = -value, j
+        elif not up and side[j] > 0 and value < least:
+            least, partner = value, j
+    rise = max(least, 0.0) if up else -max(least, 0.0)
+    if partner >= 0:
+        for j in range(z.size):
+            if P.where[j] < 0 and at[j] < 0:
+                z[j] += rise
+        for a in range(P.size[0]):
+            if at[P.act[a]] >= 0:
+                P.w[a] += rise
+    return partner, rise
+
+
+@inner
+def _flat(P, T, slot, at, F, nF, lo, hi, side, z, i, x, d):
+    """beta_i moves where nothing bends, until a free variable comes to a bound.
+
+    -> who came, and where beta_i is then. x: the inputs of the pivoted per unit.
+    """
+    sign = 1.0 if side[i] < 0 else -1.0
+    for j in range(d.size):
+        d[j] = T[slot[i], j] if P.where[i] < 0 else 0.0
+    _respond(P, T, slot, x, d)
+    best, who = hi[i] - lo[i], i
+    for a in range(nF):
+        j = F[a]
+        s = sign * d[j]
+        if P.where[j] < 0 and abs(s) > 1e-9:
+            room = ((hi[j] if s > 0.0 else lo[j]) - z[j]) / s
+            if room < best:
+                best, who = max(room, 0.0), j
+    for a in range(P.size[0]):
+        j, s = P.act[a], sign * x[a]
+        if at[j] < 0 and abs(s) > 1e-9:
+            room = ((hi[j] if s > 0.0 else lo[j]) - P.w[a]) / s
+            if room < best:
+                best, who = max(room, 0.0), j
+    for a in range(nF):
+        j = F[a]
+        if P.where[j] < 0:
+            z[j] += best * sign * d[j]
+    for a in range(P.size[0]):
+        if at[P.act[a]] < 0:
+            P.w[a] += best * sign * x[a]
+    if who == i:
+        side[i] = -side[i]
+        return i, 0.0
+    value = z[who] if P.where[who] < 0 else P.w[P.where[who]]
+    side[who] = 1 if 2.0 * value > lo[who] + hi[who] else -1
+    return who, (lo[i] if sign > 0.0 else hi[i]) + sign * best
+
+
+@inner
+def _bend(P, T, slot, i, r, x):
+    """The curvature along beta_i, all free ones following; x: the pivoted inputs."""
+    n = P.size[0]
+    for a in range(n):
+        r[a] = -T[slot[i], P.act[a]] if P.where[i] < 0 else 0.0
+    if P.where[i] >= 0:
+        r[P.where[i]] = 1.0
+    _solved(P, r, x)
+    if P.where[i] >= 0:
+        return -x[P.where[i]]
+    bend = -T[slot[i], i]
+    for a in range(n):
+        bend -= x[a] * T[slot[P.act[a]], i]
+    return bend
+
+
+@inner
+def _free(P, T, slot, side, z, i, value):
+    """i is free from now on, at ``value``."""
+    side[i] = 0
+    if P.where[i] < 0:
+        z[i] = 0.0
+        return _pivot_in(P, T, slot, i, value)
+    z[i] = value
+    return _pivot_out(P, i)
+
+
+@inner
+def _hold(P, T, slot, lo, hi, side, z, i, e):
+    """i is held at the bound of its side from now on, with this e."""
+    if P.where[i] < 0:
+        z[i] = hi[i] if side[i] > 0 else lo[i]
+        return _pivot_in(P, T, slot, i, e)
+    z[i] = e
+    return _pivot_out(P, i)
+
+
+@inner
+def _next(P, at, lo, hi, side, z, d, x, p, room, still):
+    """Who comes first to a bound, or to e = 0; -> who, when, whether it leaves."""
+    theta, turn, leaves = room, -1, False
+    for j in range(z.size):
+        s = d[j]
+        if P.where[j] >= 0 or j == p:
+            continue
+        if at[j] >= 0:
+            if abs(s) <= still:
+                continue
+            r = ((hi[j] if s > 0.0 else lo[j]) - z[j]) / s
+        elif s * side[j] < -STILL and lo[j] < hi[j]:
+            r = -z[j] / s
+        else:
+            continue
+        if r < theta:
+            theta, turn, leaves = r, j, at[j] >= 0
+    for a in range(P.size[0]):
+        j, s = P.act[a], x[a]
+        if j == p:
+            continue
+        if at[j] < 0:
+            if abs(s) <= still:
+                continue
+            r = ((hi[j] if s > 0.0 else lo[j]) - P.w[a]) / s
+        elif s * side[j] < -STILL:
+            r = -P.w[a] / s
+        else:
+            continue
+        if r < theta:
+            theta, turn, leaves = r, j, at[j] < 0
+    return turn, max(theta, 0.0), leaves
+
+
+@inner
+def _follow(K, lo, hi, face, nF, T, slot, used, side, z, D, p, start, P):
     """From an optimum to the optimum at the end of the path; -> how it ended, corners.
 
     z: beta of the free F, e of the others (m,); side: 1 at hi, -1 at lo, 0 free;
     D: what the outputs change over the whole path before any pivot; p: the sample that
     is left out, or -1, and ``start`` its beta, if it is one of F. Columns of T are made
     as they are needed: slot[j] is that of j, or -1; used[0] the number of those made.
-    At the end beta and e of all stand in ``beta`` and ``e``.
+    At the end beta of all stands in D, and e in z.
     """
-    m = K.shape[0]
-    act = np.empty(MOST_PIVOTS + 2, np.int64)
-    w = np.empty(MOST_PIVOTS + 2)
-    c = np.empty(MOST_PIVOTS + 2)
-    x = np.empty(MOST_PIVOTS + 2)
-    M = np.empty((MOST_PIVOTS + 2, MOST_PIVOTS + 2))
-    where = np.full(m, -1)
-    d = np.empty(m)
-    nA = 0
-    free = nF
-    if p >= 0 and at[p] >= 0:
-        act[0], w[0], where[p] = p, 0.0, 0
-        nA, free = 1, nF - 1
-    still = 0.0  # of beta
+    F, at, m = face.F, face.at, K.shape[0]
+    d, x, r = np.empty(m), np.empty(MOST_PIVOTS + 2), np.empty(MOST_PIVOTS + 2)
+    for a in range(P.size[0]):
+        P.where[P.act[a]] = -1
+    P.size[0] = 0
+    free, still, t, corners, ended = nF, 0.0, 0.0, 0, LONG
     for a in range(nF):
-        still = max(still, abs(z[F[a]]))
-    still *= STILL
-    t = 0.0
-    corners = 0
-    ended = LONG
-    turn = -1  # who changes its status next
-    leaves = False
+        still = max(still, STILL * abs(z[F[a]]))
+    if p >= 0 and at[p] >= 0:
+        free -= 1
+        if not _pivot_in(P, T, slot, p, 0.0):
+            return BAD, 0
     while corners < MOST_CORNERS:
-        # who changes its status, first: it may need a partner
-        partner = -1
-        if turn >= 0:
-            corners += 1
-            i = turn
-            if leaves:
-                if free == 1:  # the last that holds b: b slides until another does
-                    up = side[i] > 0
-                    slide = np.inf
-                    for j in range(m):
-                        if j in (i, p) or lo[j] == hi[j]:
-                            continue
-                        value = z[j] if where[j] < 0 else w[where[j]]
-                        if up and side[j] < 0 and -value < slide:
-                            slide, partner = -value, j
-                        elif not up and side[j] > 0 and value < slide:
-                            slide, partner = value, j
-                    if partner < 0:
-                        ended = BAD
-                        break
-                    slide = max(slide, 0.0) if up else -max(slide, 0.0)
-                    for j in range(m):
-                        if where[j] < 0 and at[j] < 0:
-                            z[j] += slide
-                    for a in range(nA):
-                        if at[act[a]] >= 0:
-                            w[a] += slide
-                    enters, exits, left_at = partner, i, slide
-                else:
-                    enters, exits, left_at = -1, i, 0.0
-            else:
-                # the curvature along beta_i, all others that are free following
-                if where[i] < 0:
-                    if slot[i] < 0:
-                        if used[0] >= T.shape[0]:
-                            break
-                        _column(K, F, nF, at, R, v, corner, i, T[used[0]])
-                        slot[i] = used[0]
-                        used[0] += 1
-                    Ti = T[slot[i]]
-                    for a in range(nA):
-                        x[a] = -Ti[act[a]]
-                else:
-                    for a in range(nA):
-                        x[a] = 0.0
-                    x[where[i]] = 1.0
-                for a in range(nA):
-                    for b in range(nA):
-                        M[a, b] = T[slot[act[b]], act[a]]
-                if nA and not _solve(M, x, nA):
-                    ended = BAD
-                    break
-                if where[i] < 0:
-                    bend = -Ti[i]
-                    for a in range(nA):
-                        bend -= x[a] * T[slot[act[a]], i]
-                else:
-                    bend = -x[where[i]]
-                enters, exits, left_at = i, -1, 0.0
-                if bend <= NO_BEND * K[i, i]:
-                    # nothing bends: move until another free variable comes to a bound
-                    sign = 1.0 if side[i] < 0 else -1.0
-                    for j in range(m):
-                        d[j] = Ti[j] if where[i] < 0 else 0.0
-                    for a in range(nA):
-                        f = x[a]
-                        row = T[slot[act[a]]]
-                        for j in range(m):
-                            d[j] += f * row[j]
-                    best, who = hi[i] - lo[i], i
-                    for a in range(nF):
-                        j = F[a]
-                        if where[j] < 0 and abs(d[j]) > 1e-9:
-                            s = sign * d[j]
-                            room = ((hi[j] if s > 0.0 else lo[j]) - z[j]) / s
-                            if room < best:
-                                best, who = max(room, 0.0), j
-                    for a in range(nA):
-                        j = act[a]
-                        if at[j] < 0 and abs(x[a]) > 1e-9:
-                            s = sign * x[a]
-                            room = ((hi[j] if s > 0.0 else lo[j]) - w[a]) / s
-                            if room < best:
-                                best, who = max(room, 0.0), j
-                    for a in range(nF):
-                        j = F[a]
-                        if where[j] < 0:
-                            z[j] += best * sign * d[j]
-                    for a in range(nA):
-                        if at[act[a]] < 0:
-                            w[a] += best * sign * x[a]
-                    if who == i:
-                        side[i] = -side[i]
-                        enters = -1
-                    else:
-                        exits = who
-                        value = z[who] if where[who] < 0 else w[where[who]]
-                        middle = 0.5 * (lo[who] + hi[who])
-                        side[who] = 1 if value > middle else -1
-                        # i goes on from where it is now
-                        begin = lo[i] if side[i] < 0 else hi[i]
-                        x[0] = begin + sign * best
-            # carry the exchange out
-            if enters >= 0:
-                i = enters
-                value = hi[i] if side[i] > 0 else lo[i]
-                if exits >= 0 and partner < 0:
-                    value = x[0]
-                side[i] = 0
-                free += 1
-                if where[i] < 0:  # one of N is freed
-                    if nA >= MOST_PIVOTS:
-                        break
-                    act[nA], w[nA], where[i] = i, value, nA
-                    z[i] = 0.0
-                    nA += 1
-                else:  # one of F comes back
-                    a = where[i]
-                    nA -= 1
-                    act[a], w[a] = act[nA], w[nA]
-                    where[act[a]] = a
-                    where[i] = -1
-                    z[i] = value
-            if exits >= 0:
-                i = exits
-                free -= 1
-                if where[i] < 0:  # one of F is held at its bound
-                    if nA >= MOST_PIVOTS:
-                        break
-                    act[nA], w[nA], where[i] = i, left_at, nA
-                    z[i] = hi[i] if side[i] > 0 else lo[i]
-                    nA += 1
-                else:
-                    a = where[i]
-                    nA -= 1
-                    act[a], w[a] = act[nA], w[nA]
-                    where[act[a]] = a
-                    where[i] = -1
-                    z[i] = left_at
-            for i in (enters, exits):
-                if i >= 0 and slot[i] < 0 and where[i] >= 0:
-                    if used[0] >= T.shape[0]:
-                        break
-                    _column(K, F, nF, at, R, v, corner, i, T[used[0]])
-                    slot[i] = used[0]
-                    used[0] += 1
-            if used[0] >= T.shape[0]:
-                break
-        # the direction from here to the end
-        for a in range(nA):
-            i = act[a]
-            c[a] = -D[i]
-            for b in range(nA):
-                M[a, b] = T[slot[act[b]], i]
-        if p >= 0 and at[p] >= 0:
-            c[0] -= start  # p is the first pivoted one, and stays the first
-        if nA and not _solve(M, c, nA):
-            ended = BAD
-            break
+        for a in range(P.size[0]):
+            r[a] = -D[P.act[a]] - (start if P.act[a] == p else 0.0)
+        _solved(P, r, x)
         for j in range(m):
             d[j] = D[j]
-        for a in range(nA):
-            f = c[a]
-            row = T[slot[act[a]]]
-            for j in range(m):
-                d[j] += f * row[j]
-        # how far
-        theta, turn = 1.0 - t, -1
-        for j in range(m):
-            if where[j] >= 0 or j == p:
-                continue
-            s = d[j]
-            if at[j] >= 0:
-                if s > still:
-                    r = (hi[j] - z[j]) / s
-                elif s < -still:
-                    r = (lo[j] - z[j]) / s
-                else:
-                    continue
-            elif (side[j] > 0 and s < -STILL) or (side[j] < 0 and s > STILL):
-                if lo[j] == hi[j]:
-                    continue
-                r = -z[j] / s
-            else:
-                continue
-            if r < theta:
-                theta, turn, leaves = r, j, at[j] >= 0
-        for a in range(nA):
-            j = act[a]
-            s = c[a]
-            if j == p:
-                continue
-            if at[j] < 0:
-                if s > still:
-                    r = (hi[j] - w[a]) / s
-                elif s < -still:
-                    r = (lo[j] - w[a]) / s
-                else:
-                    continue
-            elif (side[j] > 0 and s < -STILL) or (side[j] < 0 and s > STILL):
-                r = -w[a] / s
-            else:
-                continue
-            if r < theta:
-                theta, turn, leaves = r, j, at[j] < 0
-        theta = max(theta, 0.0)
+        _respond(P, T, slot, x, d)
+        i, theta, leaves = _next(P, at, lo, hi, side, z, d, x, p, 1.0 - t, still)
         for j in range(m):
             z[j] += theta * d[j]
-        for a in range(nA):
-            w[a] += theta * c[a]
+        for a in range(P.size[0]):
+            P.w[a] += theta * x[a]
         t += theta
-        if turn < 0:
+        if i < 0:
             ended = OK
             break
+        corners += 1
+        if P.size[0] + 2 > MOST_PIVOTS or used[0] + 2 > T.shape[0]:
+            break
+        good = True
+        _need(K, face, nF, i, T, slot, used)
         if leaves:
-            slope = d[turn] if where[turn] < 0 else c[where[turn]]
-            side[turn] = 1 if slope > 0.0 else -1
-    # all beta into z of F and w of N; e likewise: handed out through D and d
-    for j in range(m):
-        a = where[j]
-        if at[j] >= 0:
-            D[j] = z[j] if a < 0 else (hi[j] if side[j] > 0 else lo[j])
-            z[j] = 0.0 if a < 0 else w[a]
+            slope = d[i] if P.where[i] < 0 else x[P.where[i]]
+            side[i] = 1 if slope > 0.0 else -1
+            e = 0.0
+            if free == 1:
+                other, e = _slide(P, at, lo, hi, side, z, i, p)
+                if other < 0:
+                    return BAD, corners
+                _need(K, face, nF, other, T, slot, used)
+                value = hi[other] if side[other] > 0 else lo[other]
+                good = _free(P, T, slot, side, z, other, value)
+                free += 1
+            good = good and _hold(P, T, slot, lo, hi, side, z, i, e)
+            free -= 1
+        elif _bend(P, T, slot, i, r, x) > NO_BEND * K[i, i]:
+            good = _free(P, T, slot, side, z, i, hi[i] if side[i] > 0 else lo[i])
+            free += 1
         else:
-            D[j] = (hi[j] if side[j] > 0 else lo[j]) if a < 0 else w[a]
+            who, value = _flat(P, T, slot, at, F, nF, lo, hi, side, z, i, x, d)
+            if who != i:
+                _need(K, face, nF, who, T, slot, used)
+                good = _hold(P, T, slot, lo, hi, side, z, who, 0.0)
+                good = good and _free(P, T, slot, side, z, i, value)
+        if not good:
+            return BAD, corners
+    for j in range(m):
+        a, bound = P.where[j], hi[j] if side[j] > 0 else lo[j]
+        if at[j] >= 0:
+            D[j] = z[j] if a < 0 else bound
+            z[j] = 0.0 if a < 0 else P.w[a]
+        else:
+            D[j] = bound if a < 0 else P.w[a]
     if p >= 0:
         D[p] = 0.0
     return ended, corners
@@ -619,7 +656,7 @@ def _optimum(K, s, lo, hi, beta, g):
     side = np.empty(m, np.int64)
     z, D = np.empty(m), np.empty(m)
     slot = np.empty(m, np.int64)
-    used = np.zeros(1, np.int64)
+    used, P = np.zeros(1, np.int64), _pivots(m)
     best, vain = np.inf, 0
     for _ in range(MOST_FACTORS):
         steps += _pair_steps(K, lo, hi, beta, g, eps, 100 * m + 10000)
@@ -694,9 +731,8 @@ def _optimum(K, s, lo, hi, beta, g):
             D[F[a]] = moves[a]
         used[0] = 0
         T = np.empty((3 * MOST_PIVOTS, m))
-        ended, made = _follow(
-            K, lo, hi, F, n, at, R, v, corner, T, slot, used, side, z, D, -1, 0.0
-        )
+        face = Face(F, at, R, v, corner)
+        ended, made = _follow(K, lo, hi, face, n, T, slot, used, side, z, D, -1, 0.0, P)
         corners += made + 1
         for t in range(m):
             beta[t] = min(max(D[t], lo[t]), hi[t])
@@ -730,34 +766,202 @@ def _retrained(K, s, lo, hi, beta, p):
 
 
 @inner
+def _tightness(K, face, n):
+    """How far R and v are from the inverse: the residual for one right-hand side."""
+    r, x, shift, off = np.empty(n), np.empty(n), 0.0, 0.0
+    for a in range(n):
+        r[a] = 1.0 + ((a * 7919) % 13) / 13.0
+    for a in range(n):
+        s = 0.0
+        for c in range(n):
+            s += face.R[a, c] * r[c]
+        x[a] = s
+        off += s
+        shift += face.v[a] * r[a]
+    worst = abs(off)
+    for a in range(n):
+        row = K[face.F[a]]
+        s = shift
+        for c in range(n):
+            s += row[face.F[c]] * x[c]
+        worst = max(worst, abs(s - r[a]))
+    return worst
+
+
+@inner
+def _columns_of(K, face, n, samples, T, slot):
+    """The columns of T of all these samples, by one product."""
+    m, size = K.shape[0], samples.size
+    K_F = np.empty((n, m))
+    for a in range(n):
+        K_F[a] = K[face.F[a]]
+    W, offset, bounded = np.empty((size, n)), np.empty(size), False
+    slot[:] = -1
+    for k in range(size):
+        p = samples[k]
+        slot[p] = k
+        if face.at[p] < 0:
+            bounded = True
+            for a in range(n):
+                W[k, a] = K[p, face.F[a]]
+        else:
+            for a in range(n):
+                W[k, a] = face.R[face.at[p], a]
+    turned = np.dot(W, face.R) if bounded else W
+    for k in range(size):
+        p = samples[k]
+        if face.at[p] >= 0:
+            offset[k] = face.v[face.at[p]]
+            continue
+        off, h = 1.0, face.corner
+        for a in range(n):
+            h += face.v[a] * W[k, a]
+        for a in range(n):
+            W[k, a] = turned[k, a] + face.v[a]
+            off -= W[k, a]
+        for a in range(n):
+            W[k, a] += off * face.v[a]
+        offset[k] = h
+    T[:size] = np.dot(W, K_F)
+    for k in range(size):
+        p, row = samples[k], T[k]
+        for t in range(m):
+            row[t] += offset[k]
+        if face.at[p] < 0:
+            Kp = K[p]
+            for t in range(m):
+                row[t] -= Kp[t]
+        for a in range(n):
+            row[face.F[a]] = -W[k, a]
+
+
+@inner
+def _told(lo, hi, beta, z, p):
+    """By how much b moves to the centre of its interval, and whether some beta is at C.
+
+    z: e of the others; 0 where a free variable holds b.
+    """
+    low, high, tied, top = -np.inf, np.inf, False, False
+    for t in range(beta.size):
+        if t == p or lo[t] == hi[t]:
+            continue
+        if lo[t] < beta[t] < hi[t]:
+            tied = True
+        elif beta[t] != 0.0:
+            top = True
+        if beta[t] < hi[t]:
+            low = max(low, z[t])
+        if beta[t] > lo[t]:
+            high = min(high, z[t])
+    return 0.0 if tied else 0.5 * (low + high), top
+
+
+@inner
+def _all_paths(K, s, lo, hi, beta, g, asked, back, every, out, road, exchanges, at_top):
+    """Each sample of ``asked`` left out along its path; -> those it was too long for.
+
+    beta is the optimum of all samples, or of all but ``back`` (-1: none is missing),
+    whose box opens again on the way.
+    """
+    m = s.size
+    low, high = _interval(lo, hi, beta, g, back)
+    F, at = np.empty(m, np.int64), np.full(m, -1)
+    n, b = 0, 0.5 * (low + high)
+    for t in range(m):
+        if lo[t] < beta[t] < hi[t]:
+            F[n] = t
+            n += 1
+    if n == 0:  # the one that holds an end of the interval of b is taken for free
+        for t in range(m):
+            if t != back and beta[t] < hi[t] and g[t] == low and lo[t] < hi[t]:
+                F[0], n, b = t, 1, low
+                break
+    L = np.empty((n, n))
+    n, moved, shift = _factor(K, g, lo, hi, beta, F, n, L)
+    if moved:
+        _product(K, beta, s, g)
+    R, v = np.empty((n, n)), np.empty(n)
+    corner = _inverse(L, n, shift, R, v)
+    for a in range(n):
+        at[F[a]] = a
+    face = Face(F, at, R, v, corner)
+    rough = _tightness(K, face, n)
+    chunk = min(CHUNK, asked.size)
+    spare = m if m <= SPARE else CHUNK
+    T = np.empty((chunk + spare + MOST_PIVOTS + 3, m))
+    slot, side = np.empty(m, np.int64), np.empty(m, np.int64)
+    used = np.zeros(1, np.int64)
+    z, x = np.empty(m), np.empty(m)
+    failed, P = np.empty(asked.size, np.int64), _pivots(m)
+    lost = 0
+    for first in range(0, asked.size, chunk):
+        samples = asked[first : first + chunk]
+        _columns_of(K, face, n, samples, T, slot)
+        used[0] = samples.size
+        for k in range(samples.size):
+            p = samples[k]
+            if used[0] + MOST_PIVOTS + 3 > T.shape[0]:
+                for t in range(m):
+                    if slot[t] >= samples.size:
+                        slot[t] = -1
+                used[0] = samples.size
+            row, free = T[k], at[p] >= 0
+            for t in range(m):
+                side[t] = 0 if at[t] >= 0 else (1 if beta[t] >= hi[t] else -1)
+                z[t] = beta[t] if at[t] >= 0 else g[t] - b
+                x[t] = 0.0 if free else -beta[p] * row[t]
+            if back >= 0 and side[back] * z[back] < 0.0:
+                x[back] += z[back]  # its condition is broken: it comes back by a path
+                z[back] = 0.0
+            ended, corners = _follow(
+                K, lo, hi, face, n, T, slot, used, side, z, x, p, beta[p], P
+            )
+            exchanges[p] += corners
+            if ended != OK:
+                failed[lost] = p
+                lost += 1
+                continue
+            x[p] = 0.0
+            _snap(lo, hi, x)
+            slide, at_top[p] = _told(lo, hi, x, z, p)
+            e_p, sure = z[p] - slide, True
+            if rough > ROUGH or abs(s[p] - e_p) < CLEAR:
+                e_p, sure = _checked(K, s, lo, hi, x, p)
+            if not sure:
+                failed[lost] = p
+                lost += 1
+                continue
+            out[p] = s[p] - e_p
+            if corners and road[p] == PREDICTED:
+                road[p] = REPAIRED
+    return failed[:lost]
+
+
+@inner
 def _leave_out(K, s, lo, hi, beta0, g0, every, out, road, exchanges, at_top):
     """f(x_p) of the machine without p, for each p; NaN where training decides.
 
     road: as in ``left_out``; exchanges: corners of the path; at_top: whether the
     machine without p has a variable at C.
+
+    Where too many variables change their status at once, they are mostly the same for
+    many samples: one of these is trained without, and the others go on from there.
     """
     m = s.size
     beta, g = beta0.copy(), g0.copy()
     low, high = _interval(lo, hi, beta, g, -1)
-    F = np.empty(m, np.int64)
-    n, total, ones, top = 0, 0.0, 0, 0
+    ones, tied, top, total = 0, 0, False, 0.0
     for t in range(m):
         ones += s[t] > 0.0
         if lo[t] < beta[t] < hi[t]:
-            F[n] = t
-            n += 1
+            tied += 1
             total += g[t]
         elif beta[t] != 0.0:
-            top += 1
-    tied = n > 0
-    b = total / n if tied else 0.5 * (low + high)
-    # what needs no work
-    asked = np.empty(m, np.int64)
-    count = 0
+            top = True
+    b = total / tied if tied else 0.5 * (low + high)
+    asked, count = np.empty(m, np.int64), 0
     for p in range(m):
-        out[p] = s[p] - g[p] + b
-        exchanges[p] = 0
-        at_top[p] = top > 0
+        out[p], exchanges[p], at_top[p] = s[p] - g[p] + b, 0, top
         if (ones if s[p] > 0.0 else m - ones) == 1:
             road[p] = SINGLE
             out[p] = -s[p] * np.inf
@@ -767,181 +971,44 @@ def _leave_out(K, s, lo, hi, beta0, g0, every, out, road, exchanges, at_top):
                 low_p, high_p = _interval(lo, hi, beta, g, p)
                 out[p] = s[p] - g[p] + 0.5 * (low_p + high_p)
         else:
-            road[p] = PREDICTED
-            if s[p] * out[p] <= 0.0:
-                road[p] = BY_TRAINING
-                if not every:
-                    out[p] = np.nan
-                    continue
-            asked[count] = p
-            count += 1
-    if count == 0:
-        return
-    if n == 0:  # the one that holds an end of the interval of b is taken for free
-        for t in range(m):
-            if beta[t] < hi[t] and g[t] == low and lo[t] < hi[t]:
-                F[0], n, b = t, 1, low
-                break
-    L = np.empty((n, n))
-    n, moved, shift = _factor(K, g, lo, hi, beta, F, n, L)
-    if moved:
-        _product(K, beta, s, g)
-    R, v = np.empty((n, n)), np.empty(n)
-    corner = _inverse(L, n, shift, R, v)
-    at = np.full(m, -1)
-    base = np.empty(m, np.int64)
-    K_F = np.empty((n, m))
-    for a in range(n):
-        at[F[a]] = a
-        K_F[a] = K[F[a]]
-    rough = 0.0  # of K_FF R + 1 v' = I
-    K_FF = np.empty((n, n))
-    for a in range(n):
-        for c in range(n):
-            K_FF[a, c] = K_F[a, F[c]]
-    check = np.dot(K_FF, R)
-    for a in range(n):
-        for c in range(n):
-            rough = max(rough, abs(check[a, c] + v[c] - (1.0 if a == c else 0.0)))
-    for t in range(m):
-        base[t] = 1 if beta[t] >= hi[t] else -1
-        if at[t] >= 0:
-            base[t] = 0
-    slot = np.empty(m, np.int64)
-    side = np.empty(m, np.int64)
-    used = np.zeros(1, np.int64)
-    z, D = np.empty(m), np.empty(m)
-    most = min(CHUNK, count)
-    spare = min(CHUNK, m) + MOST_PIVOTS + 3
-    T = np.empty((most + spare, m))
-    W = np.empty((most, n))
-    for first in range(0, count, CHUNK):
-        last = min(first + CHUNK, count)
-        size = last - first
-        for t in range(m):
-            slot[t] = -1
-        # the columns of all samples of the chunk, by one product
-        for k in range(size):
-            p = asked[first + k]
-            slot[p] = k
-            if at[p] >= 0:
-                for a in range(n):
-                    W[k, a] = R[at[p], a]
-        for k in range(size):
-            p = asked[first + k]
-            if at[p] < 0:
-                Kp = K[p]
-                for a in range(n):
-                    W[k, a] = Kp[F[a]]
-        bounded = np.empty((size, n))
-        for k in range(size):
-            for a in range(n):
-                bounded[k, a] = W[k, a]
-        turned = np.dot(bounded, R)
-        offset = np.empty(size)
-        for k in range(size):
-            p = asked[first + k]
-            if at[p] >= 0:
-                offset[k] = v[at[p]]
-                continue
-            off, h = 1.0, corner
-            for a in range(n):
-                h += v[a] * W[k, a]
-            for a in range(n):
-                W[k, a] = turned[k, a] + v[a]
-                off -= W[k, a]
-            for a in range(n):
-                W[k, a] += off * v[a]
-            offset[k] = h
-        T[:size] = np.dot(W[:size], K_F)
-        for k in range(size):
-            p = asked[first + k]
-            row = T[k]
-            if at[p] >= 0:
-                for t in range(m):
-                    row[t] += offset[k]
-                for a in range(n):
-                    row[F[a]] = -W[k, a]
+            road[p] = BY_TRAINING if s[p] * out[p] <= 0.0 else PREDICTED
+            if every or road[p] == PREDICTED:
+                asked[count] = p
+                count += 1
             else:
-                Kp = K[p]
-                for t in range(m):
-                    row[t] += offset[k] - Kp[t]
-                for a in range(n):
-                    row[F[a]] = -W[k, a]
-        used[0] = size
-        for k in range(size):
-            p = asked[first + k]
-            if used[0] + MOST_PIVOTS + 3 > T.shape[0]:
-                for t in range(m):
-                    if slot[t] >= size:
-                        slot[t] = -1
-                used[0] = size
-            start = beta[p]
-            row = T[k]
-            for t in range(m):
-                side[t] = base[t]
-                z[t] = beta[t] if at[t] >= 0 else g[t] - b
-                D[t] = 0.0 if at[p] >= 0 else -start * row[t]
-            ended, corners = _follow(
-                K, lo, hi, F, n, at, R, v, corner, T, slot, used, side, z, D, p, start
+                out[p] = np.nan
+    left, back, tries = asked[:count], -1, 0
+    while left.size:
+        before = left.size
+        if tries < MOST_BASES:
+            left = _all_paths(
+                K, s, lo, hi, beta, g, left, back, every, out, road, exchanges, at_top
             )
-            e_p = z[p]
-            exchanges[p] = corners
-            sure = ended == OK
-            if sure:
-                D[p] = 0.0
-                _snap(lo, hi, D)
-                free, low, high = 0, -np.inf, np.inf
-                for t in range(m):
-                    if t == p:
-                        continue
-                    if lo[t] < D[t] < hi[t]:
-                        free += 1
-                        break
-                if free == 0:
-                    for t in range(m):
-                        if t == p or lo[t] == hi[t]:
-                            continue
-                        if D[t] < hi[t]:
-                            low = max(low, z[t])
-                        if D[t] > lo[t]:
-                            high = min(high, z[t])
-                    e_p -= 0.5 * (low + high)
-                if rough > ROUGH:
-                    e_p, sure = _checked(K, s, lo, hi, D, p, e_p)
-            if not sure or abs(s[p] - e_p) < CLEAR:
-                e_p, more, x = _retrained(K, s, lo, hi, beta, p)
-                for t in range(m):
-                    D[t] = x[t]
-                exchanges[p] += more
-                if road[p] != BY_TRAINING:
-                    road[p] = RETRAINED
-            elif corners and road[p] != BY_TRAINING:
-                road[p] = REPAIRED
-            out[p] = s[p] - e_p
-            at_top[p] = False
-            for t in range(m):
-                if D[t] != 0.0 and (D[t] >= hi[t] or D[t] <= lo[t]) and t != p:
-                    at_top[p] = True
-                    break
+            tries = tries + 1 if 2 * left.size > before else tries
+        if left.size == 0:
+            return
+        p = left[0]
+        e_p, more, beta = _retrained(K, s, lo, hi, beta0, p)
+        out[p] = s[p] - e_p
+        exchanges[p] += more
+        road[p] = RETRAINED if road[p] != BY_TRAINING else road[p]
+        _product(K, beta, s, g)
+        at_top[p] = _told(lo, hi, beta, g, p)[1]
+        back, left = p, left[1:]
 
 
 @inner
-def _checked(K, s, lo, hi, x, p, e_p):
+def _checked(K, s, lo, hi, x, p):
     """e_p from K itself, and whether x is optimal by it."""
     g = np.empty(s.size)
-    for t in range(s.size):
-        x[t] = min(max(x[t], lo[t]), hi[t])
-    x[p] = 0.0
     _product(K, x, s, g)
     low, high = _interval(lo, hi, x, g, p)
-    b = 0.5 * (low + high)
     total = size = 0.0
     for f in x:
         total += f
         size += abs(f)
-    good = low - high <= TRUE and abs(total) <= TRUE * max(size, 1e-300)
-    return g[p] - b, good
+    good = low - high <= TRUE and abs(total) <= TRUE * size
+    return g[p] - 0.5 * (low + high), good
 
 
 @inner

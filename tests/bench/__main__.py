@@ -1,4 +1,4 @@
-"""``python -m tests.bench train|loo|bounds|parts|startup [--sets iris,..] [--reps N]``."""
+"""``python -m tests.bench WHAT [--sets iris,..] [--reps N]``."""
 
 import os
 

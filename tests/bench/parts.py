@@ -1,4 +1,4 @@
-"""One-versus-one and one-versus-all beside scikit-learn: training, leave-one-out, size."""
+"""Machines of parts beside scikit-learn: training, leave-one-out, letter whole."""
 
 import resource
 from collections.abc import Sequence
@@ -93,8 +93,8 @@ def letters(rows: int, reps: int) -> None:
     )
     print(
         f"letter, {y.size} rows: {ours / peer:.2f} ({ours:.1f} s / {peer:.1f} s), "
-        f"{errors} errors ({100 * errors / y.size:.2f} %; 5 folds {100 - 100 * score:.2f}"
-        f" %), peak memory of the process {memory:.2f} GB",
+        f"{errors} errors ({100 * errors / y.size:.2f} %; 5 folds "
+        f"{100 - 100 * score:.2f} %), peak memory of the process {memory:.2f} GB",
         flush=True,
     )
 

@@ -857,13 +857,14 @@ def _told(lo, hi, beta, z, p):
 
 
 @inner
-def _all_paths(K, s, lo, hi, beta, g, asked, back, every, out, road, exchanges, at_top):
+def _all_paths(K, s, lo, hi, beta, g, asked, back, home, out, road, exchanges, at_top):
     """Each sample of ``asked`` left out along its path; -> those it was too long for.
 
     beta is the optimum of all samples, or of all but ``back`` (-1: none is missing),
-    whose box opens again on the way.
+    whose box opens again on the way; where it was at C (``home``), it goes there.
     """
     m = s.size
+    low_back, high_back = lo[max(back, 0)], hi[max(back, 0)]
     low, high = _interval(lo, hi, beta, g, back)
     F, at = np.empty(m, np.int64), np.full(m, -1)
     n, b = 0, 0.5 * (low + high)
@@ -910,13 +911,23 @@ def _all_paths(K, s, lo, hi, beta, g, asked, back, every, out, road, exchanges, 
                 side[t] = 0 if at[t] >= 0 else (1 if beta[t] >= hi[t] else -1)
                 z[t] = beta[t] if at[t] >= 0 else g[t] - b
                 x[t] = 0.0 if free else -beta[p] * row[t]
-            if back >= 0 and side[back] * z[back] < 0.0:
+            if home != 0.0:  # it comes back as p leaves, and the sum stays as it is
+                _need(K, face, n, back, T, slot, used)
+                row = T[slot[back]]
+                for t in range(m):
+                    x[t] += home * row[t]
+                lo[back] = hi[back] = home
+            elif back >= 0 and side[back] * z[back] < 0.0:
                 x[back] += z[back]  # its condition is broken: it comes back by a path
                 z[back] = 0.0
             ended, corners = _follow(
                 K, lo, hi, face, n, T, slot, used, side, z, x, p, beta[p], P
             )
             exchanges[p] += corners
+            if home != 0.0:
+                lo[back], hi[back] = low_back, high_back
+                if home * z[back] < -STILL:
+                    ended = BAD
             if ended != OK:
                 failed[lost] = p
                 lost += 1
@@ -977,12 +988,12 @@ def _leave_out(K, s, lo, hi, beta0, g0, every, out, road, exchanges, at_top):
                 count += 1
             else:
                 out[p] = np.nan
-    left, back, tries = asked[:count], -1, 0
+    left, back, home, tries = asked[:count], -1, 0.0, 0
     while left.size:
         before = left.size
         if tries < MOST_BASES:
             left = _all_paths(
-                K, s, lo, hi, beta, g, left, back, every, out, road, exchanges, at_top
+                K, s, lo, hi, beta, g, left, back, home, out, road, exchanges, at_top
             )
             tries = tries + 1 if 2 * left.size > before else tries
         if left.size == 0:
@@ -995,6 +1006,7 @@ def _leave_out(K, s, lo, hi, beta0, g0, every, out, road, exchanges, at_top):
         _product(K, beta, s, g)
         at_top[p] = _told(lo, hi, beta, g, p)[1]
         back, left = p, left[1:]
+        home = 0.0 if lo[p] < beta0[p] < hi[p] else beta0[p]
 
 
 @inner

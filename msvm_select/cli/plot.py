@@ -196,6 +196,11 @@ def _curves(files: Files, options: Options, talk: Talk) -> tuple[Draw, int]:
 def _boundary(files: Files, options: Options, talk: Talk) -> tuple[Draw, int]:
     model = models.load_model(files[0])
     samples.check_plane(model, files[0])
+    if options["margins"] and model.machine != "ww":
+        raise SettingsError(
+            f"--margins draws where a class leads by 1, and the support vectors of "
+            f"{model.machine!r} are not held to that: leave it out."
+        )
     reading = read_options(**chosen_reading(options))
     with told_places():
         points = reader.read_features(files[1], model.columns, reading)

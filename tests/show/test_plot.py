@@ -538,3 +538,25 @@ def test_a_cell_that_the_sweep_chose_is_the_marked_one(tmp_path: Path) -> None:
         2.0,
         "rbf gamma=0.25",
     )
+
+
+@pytest.mark.parametrize("machine", ["ovo", "ova"])
+def test_regions_of_other_machines_are_their_answers(
+    machine: str, two: Path, tmp_path: Path
+) -> None:
+    """Every point of the plane is in the region of its class, ties of votes too."""
+    from msvm_select.show.charts.samples import plane_of
+
+    path = tmp_path / "two.json"
+    data = load_csv(two)
+    model = fit(data, machine=machine, gamma=1)
+    model.save(path)
+    plane = plane_of(model, data, left_out=False)
+    grid = np.stack(np.meshgrid(plane.x, plane.y), axis=-1).reshape(-1, 2)
+    there = plane.leads.reshape(3, -1).argmax(axis=0)
+    assert np.array_equal(np.array(model.classes)[there], model.predict(grid))
+    assert plane.cell.startswith(f"{machine} rbf")
+    line = ("plot", "--boundary", path, two, "--margins", "-o", tmp_path / "x.png")
+    refused = run(*line)
+    assert refused.exit_code == 2
+    assert "leads by 1" in refused.stderr

@@ -174,10 +174,13 @@ def plane_of(model: Model, data: Dataset, left_out: bool | None = None) -> Plane
     support = model.Z * model.scaling.scale + model.scaling.shift
     x, y = _axes(np.vstack([X, support]))
     grid = np.stack(np.meshgrid(x, y), axis=-1)
-    ahead = leads(model.outputs(grid.reshape(-1, 2)))
+    h = model.outputs(grid.reshape(-1, 2))
+    if model.machine == "ovo":  # in a tie of votes the first class is the answer
+        h = np.where(np.arange(h.shape[1]) == h.argmax(axis=1)[:, None], 1.0, 0.0)
+    kind = "" if model.machine == "ww" else f"{model.machine} "
     return Plane(
         name=model.training.data,
-        cell=f"{model.kernel} C={model.C:.6g}",
+        cell=f"{kind}{model.kernel} C={model.C:.6g}",
         features=tuple(model.columns.features),
         classes=model.classes,
         X=X,
@@ -187,7 +190,7 @@ def plane_of(model: Model, data: Dataset, left_out: bool | None = None) -> Plane
         meaning=meaning,
         x=x,
         y=y,
-        leads=ahead.T.reshape(-1, y.size, x.size),
+        leads=leads(h).T.reshape(-1, y.size, x.size),
         notes=notes,
     )
 

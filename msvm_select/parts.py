@@ -356,9 +356,14 @@ class Composed:
         return 0.5 * float(self._fact("sum").sum())
 
     @property
+    def squares(self) -> Floats:
+        """||w||^2 of each part."""
+        return self._fact("square")
+
+    @property
     def norm_w_squared(self) -> float:
         """sum over parts of ||w_1||^2 + ||w_2||^2 = ||w||^2 / 2."""
-        return 0.5 * float(self._fact("square").sum())
+        return 0.5 * float(self.squares.sum())
 
     @property
     def dual_objective(self) -> float:

@@ -560,3 +560,24 @@ def test_regions_of_other_machines_are_their_answers(
     refused = run(*line)
     assert refused.exit_code == 2
     assert "leads by 1" in refused.stderr
+
+
+def test_paths_of_other_machines(tmp_path: Path) -> None:
+    """Norms of one against all are those of its parts; pairs have none of a class."""
+    from msvm_select.settings import settings_from
+    from msvm_select.show.charts.samples import paths_of
+    from msvm_select.train.along_C import train_cell
+
+    data = load_csv(DATA / "iris.csv")
+    values = {"kernel": "linear", "machine": "ova", "C": 2.0}
+    drawn = paths_of(data, settings_from(values), "norm")
+    parts = train_cell(data, settings_from(values)).solution.solutions()
+    # a part as a machine of two outputs has w_1 = -w_2 = w/2
+    norms = [np.sqrt(2.0 * solution.norm_w_squared) for _, solution in parts]
+    assert np.allclose(drawn.lines[:, 0], norms, rtol=1e-6)
+    assert drawn.setting.startswith("ova linear")
+    line = ("plot", "--paths", DATA / "iris.csv", "--machine", "ovo", "--C", "1,2")
+    for of, code in (("alpha", 0), ("outputs", 2), ("norm", 2)):
+        found = run(*line, "--of", of, "-o", tmp_path / "x.png")
+        assert found.exit_code == code
+        assert (code == 0) or "those of pairs" in found.stderr

@@ -14,6 +14,7 @@ import numpy as np
 from msvm_select.errors import MsvmError, SettingsError
 from msvm_select.model.examined import leave_one_out
 from msvm_select.model.model import Model
+from msvm_select.parts import Composed
 from msvm_select.phrases import listed
 from msvm_select.records import Dataset, Floats, Mask
 from msvm_select.settings import Settings, settings_from
@@ -88,9 +89,15 @@ def paths_of(
 
     >>> paths_of(data, settings_from({"C": "2^-3:2^9:25", "gamma": 0.5}), "outputs")
     """
+    if of != "alpha" and settings.machine == "ovo":
+        raise SettingsError(
+            "With --machine ovo outputs and norms are those of pairs, not of classes: "
+            "only --of alpha is drawn."
+        )
     lines, open_Cs, told = [], [], ""
     for cell in one_setting(data, settings, progress):
-        told = str(cell.kernel)
+        kind = "" if settings.machine == "ww" else f"{settings.machine} "
+        told = f"{kind}{cell.kernel}"
         lines.append(_quantity(cell.solution, of))
         if not cell.solution.converged:
             open_Cs.append(cell.C)
@@ -105,16 +112,23 @@ def paths_of(
         names=data.classes if each_class else samples,
         groups=tuple(range(data.Q)) if each_class else tuple(data.y.tolist()),
         classes=data.classes,
-        guides={} if of == "alpha" and settings.loss != "l1" else GUIDES[of],
+        guides={
+            name: at
+            for name, at in GUIDES[of].items()
+            if (of != "alpha" or settings.loss == "l1")
+            and (name != "margin" or settings.machine == "ww")
+        },
         open_Cs=tuple(open_Cs),
     )
 
 
-def _quantity(solution: Solution, of: str) -> Floats:
+def _quantity(solution: Solution | Composed, of: str) -> Floats:
     """One number a sample, or of the norm one a class."""
     if of == "alpha":
         return np.asarray(solution.alpha.sum(axis=1) / solution.dual.weight)
     if of == "norm":
+        if isinstance(solution, Composed):  # a part a class
+            return np.asarray(np.sqrt(solution.squares))
         squares = (solution.tau * solution.F).sum(axis=0)
         return np.asarray(np.sqrt(np.maximum(squares, 0.0)))
     h, own = solution.decisions, solution.dual.y

@@ -40,6 +40,8 @@ COMMANDS = {
     "help": ("show:show_help", "Print the help of a command."),
 }
 """Name -> ("module:function", one line for the help)."""
+FIRST = "first:command"
+"""What is done with a file that stands in the place of a command."""
 PACKAGES = (
     *("numpy", "scipy", "numba", "osqp", "qpsolvers", "click", "pandas", "rich"),
     *("matplotlib", "scikit-learn"),
@@ -92,9 +94,10 @@ class Group(click.Group):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """The command, imported now; every one takes ``--debug``."""
-        if cmd_name not in COMMANDS:
+        if cmd_name not in COMMANDS and not _is_path(cmd_name):
             return None
-        module, _, name = COMMANDS[cmd_name][0].partition(":")
+        place = COMMANDS[cmd_name][0] if cmd_name in COMMANDS else FIRST
+        module, _, name = place.partition(":")
         with opened():
             found = import_module(f"{__name__}.{module}")
             command: click.Command = getattr(found, name)
@@ -105,7 +108,12 @@ class Group(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """As click does it, with the names that an unknown one may have meant."""
+        """As click does it, with the names that an unknown one may have meant.
+
+        A file in the place of a command is what the first command is to read.
+        """
+        if args[0] not in COMMANDS and _is_path(args[0]):
+            return "DATA", self.get_command(ctx, args[0]), args
         if ctx.resilient_parsing:  # a shell asks, and hears nothing of mistakes
             return super().resolve_command(ctx, args)
         if args[0] not in COMMANDS and not args[0].startswith("-"):
@@ -128,6 +136,12 @@ class Group(click.Group):
             except KeyboardInterrupt as stop:
                 click.echo("Interrupted.", err=True)
                 ctx.exit(stop_code(stop))
+
+
+def _is_path(word: str) -> bool:
+    """Whether it is a file, looks like one, or is ``-``: commands have no such names."""
+    named = os.sep in word or os.path.splitext(word)[1] != ""
+    return word == "-" or not word.startswith("-") and (named or os.path.exists(word))
 
 
 def exit_code(error: MsvmError) -> int:
@@ -187,6 +201,7 @@ def cli() -> None:
     """Choose the hyperparameters of multi-class support vector machines, exactly.
 
     \b
+    msvm-select data/iris.csv                        check it, sweep it, what next
     msvm-select sweep data/iris.csv                  train a grid, rank its cells
     msvm-select sweep data/iris.csv --kernel linear --C 2^-7:2^7:8 -o ranked.csv
     msvm-select run configs/iris.toml                the same from a file

@@ -27,6 +27,7 @@ from msvm_select.settings import (
     Settings,
     checked_values,
     settings_of,
+    sweep_settings,
 )
 from msvm_select.settings.catalogue import KERNEL, READING, SETTINGS
 from msvm_select.settings.layers import environment, note_places, unknown_variables
@@ -54,6 +55,11 @@ def chosen_settings(
 ) -> Settings:
     """The settings among a command's options, with what else has a say in them."""
     return settings_of(setting_layers(options, file, **defaults))
+
+
+def swept_settings(options: Mapping[str, Any], file: Config | None = None) -> Settings:
+    """The same for a sweep."""
+    return sweep_settings(setting_layers(options, file))
 
 
 def chosen_values(options: Mapping[str, Any]) -> dict[str, Any]:
@@ -132,6 +138,10 @@ def told_places() -> Iterator[None]:
 def _said(options: Mapping[str, Any], names: list[str]) -> dict[str, Any]:
     """The options of these names that were given a value."""
     given = {name: options[name] for name in names}
+    if options.get("no_extend") and "extend" in given:
+        if given["extend"] is not None:
+            raise SettingsError("--extend and --no-extend are both given.")
+        given["extend"] = 0
     return {name: value for name, value in given.items() if value not in (None, ())}
 
 

@@ -36,10 +36,16 @@ def command(data: str, form: str, **options: Any) -> None:
     except DataError as error:
         if form == "json":
             emit(answer.refused(error).render(form), None)
-        elif (guessed := getattr(error, "guessed", None)) and TAKEN not in str(error):
-            click.echo(
-                f"Note: column {quoted(guessed)} was {TAKEN}; --target names another.",
-                err=True,
-            )
+        else:
+            note_guess(error)
         raise
     emit(found.render(form or "table"), None)
+
+
+def note_guess(error: DataError) -> None:
+    """Which column was taken for the class, where that may be what is wrong."""
+    if (guessed := getattr(error, "guessed", None)) and TAKEN not in str(error):
+        click.echo(
+            f"Note: column {quoted(guessed)} was {TAKEN}; --target names another.",
+            err=True,
+        )

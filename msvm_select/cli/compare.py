@@ -22,7 +22,7 @@ from msvm_select.cli.streams import Output, gated_exit_code
 from msvm_select.cli.sweeping import finished, swept
 from msvm_select.names import CRITERIA
 from msvm_select.results import compare as comparing
-from msvm_select.settings import Layer, Settings, checked_values, settings_of
+from msvm_select.settings import Layer, Settings, checked_values, sweep_settings
 from msvm_select.settings.catalogue import EVERY
 from msvm_select.show.answers import compare as answer
 from msvm_select.train import events
@@ -89,7 +89,7 @@ def settings_with(options: Mapping[str, Any], machine: str | None) -> Settings:
     """The settings of the sweep of one machine."""
     layers = setting_layers({**options, "machine": machine})
     truth = {"criteria": with_the_truth(checked_values(layers))}
-    return settings_of([*layers, Layer(truth)])
+    return sweep_settings([*layers, Layer({**truth, "extend": 0})])
 
 
 def with_the_truth(asked: Mapping[str, Any]) -> tuple[str, ...]:

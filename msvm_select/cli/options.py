@@ -38,6 +38,10 @@ CELL = tuple(
     name for name in GRID if EVERY[name].heading != SCORES and not EVERY[name].of_grids
 )
 """The kernel, C and the training."""
+ONE_GAMMA = (
+    "Also scale, 1/(features x variance), and auto, 1/features. Default: 1 for the "
+    "polynomial, scale for rbf and sigmoid."
+)
 READ = tuple(READING)
 """How to read DATA."""
 ROW = ("source", "rank", "select")
@@ -47,7 +51,7 @@ CHOOSING = ("select", "fail_above", "require_applicable", "require_converged")
 REPORT = ("format", "output", "all_columns", "quiet")
 """What becomes of the answer."""
 SWEEP = (
-    *(*GRID, *CHOOSING, *READ, "top", *REPORT, "verbose"),
+    *(*GRID, "no_extend", *CHOOSING, *READ, "top", *REPORT, "verbose"),
     *("journal", "resume", "report", "dry_run", "show_config"),
 )
 """All that a sweep can be told."""
@@ -120,6 +124,7 @@ def takes_one_cell(*more: str, **changes: Mapping[str, Any]) -> Decorator[Any]:
     here = {
         "kernel": {"help": EVERY["kernel"].help.replace(" May repeat.", "")},
         "C": {"metavar": "VALUE", "help": "Default: 1."},
+        "gamma": {"metavar": "VALUE", "help": ONE_GAMMA},
         "select": {
             "help": "With --from: choose the row by this rule, best, simplest or 1se. "
             "Default: the choice of the file."

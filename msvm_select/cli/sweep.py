@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from msvm_select.cli import talk as talking
-from msvm_select.cli.asking import chosen_reading, chosen_settings, read
+from msvm_select.cli.asking import chosen_reading, read, swept_settings
 from msvm_select.cli.interrupts import patiently
 from msvm_select.cli.options import SWEEP, Command, argument, data_argument, takes
 from msvm_select.cli.streams import Output, gated_exit_code
@@ -30,6 +31,7 @@ from msvm_select.sweep import plan as planning
 
 if TYPE_CHECKING:
     from msvm_select.cli.talk import Talk
+    from msvm_select.records import Dataset
     from msvm_select.results.ranking import Results
     from msvm_select.settings import Settings
 
@@ -53,7 +55,7 @@ def command(data: str, **options: Any) -> None:
     or an arithmetic one 0.01:0.5:+0.01. Settings, and how DATA is read, may also come
     from the environment: MSVM_SELECT_C, MSVM_SELECT_TARGET and so on.
     """
-    _perform(data, chosen_reading(options), chosen_settings(options), options)
+    perform(data, chosen_reading(options), swept_settings(options), options)
 
 
 @click.command("run", cls=Command)
@@ -76,21 +78,29 @@ def run(config: str, data: str | None, **options: Any) -> None:
     source = data or file.data
     if source is None:
         raise SettingsError(f'{config} names no data: add data = "FILE" or --data.')
-    reading, settings = chosen_reading(options, file), chosen_settings(options, file)
-    _perform(source, reading, settings, options)
+    reading, settings = chosen_reading(options, file), swept_settings(options, file)
+    perform(source, reading, settings, options)
 
 
-def _perform(
-    data: str, reading: dict[str, Any], settings: Settings, options: dict[str, Any]
+def perform(
+    data: str,
+    reading: dict[str, Any],
+    settings: Settings,
+    options: dict[str, Any],
+    samples: Dataset | None = None,
+    then: Callable[[Results], None] = lambda results: None,
 ) -> None:
-    """The whole sweep."""
+    """The whole sweep, of ``samples`` that were read already or are read now.
+
+    ``then`` is called with the results of a sweep that was not stopped.
+    """
     if options["show_config"]:
         where = data if data == "-" else str(Path(data).resolve())
         click.echo(to_toml({"data": where, **reading, **asdict(settings)}), nl=False)
         return
     if options["dry_run"]:
-        samples = read(data, settings, **reading)
-        plan = plan_answer.sheet(patiently(planning.plan, samples, settings))
+        found = read(data, settings, **reading)
+        plan = plan_answer.sheet(patiently(planning.plan, found, settings))
         click.echo(plan.render(settings.format or "table"), nl=False)
         return
     talk = talking.Talk(options["quiet"], options["verbose"])
@@ -98,7 +108,8 @@ def _perform(
     page = AskedPage(options["report"], data, reading)
     check_page(page.path, output.path, data)
     journal = opened_journal(options, output.path, page.path, data)
-    samples = read(data, settings, **reading)
+    if samples is None:
+        samples = read(data, settings, **reading)
     outcome = swept(samples, settings, talk, journal=journal)
     if outcome.results is not None:
         m, top = len(outcome.results.rows), settings.top
@@ -106,12 +117,13 @@ def _perform(
         output.deliver(answer.sheet(outcome.results, top), part)
         page.write(samples, outcome.settings, outcome, talk)
     results = finished(outcome, talk, how_to_go_on(journal, data))
-    _warn_of_edges(results, settings.extend, talk)
+    _warn_of_edges(results, settings.extend, talk, options["extend"] is not None)
+    then(results)
     click.get_current_context().exit(gated_exit_code(results, vars(settings)))
 
 
-def _warn_of_edges(results: Results, rounds: int, talk: Talk) -> None:
-    """Or say, where it was asked to be widened, that the best value is within it."""
+def _warn_of_edges(results: Results, rounds: int, talk: Talk, asked: bool) -> None:
+    """Or say, where it was to be widened, that the best value is within it."""
     notes = choosing.edge_notes(results, rounds)
     for note in notes:
         talk.say(f"Warning: {note}")
@@ -121,5 +133,5 @@ def _warn_of_edges(results: Results, rounds: int, talk: Talk) -> None:
     sizes = [f"{name}: {len(results.settings[name])} values" for name in grown]
     if grown:
         talk.say(f"The best value is within the grid now ({', '.join(sizes)}).")
-    else:
+    elif asked:
         talk.say("Nothing to extend: the best value is on no edge of a grid.")

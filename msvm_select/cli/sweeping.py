@@ -60,6 +60,7 @@ def swept(
 
     ``progress`` hears of the sweep in the place of ``talk``.
     """
+    settings = loop.on_data(data, settings)
     keeper = cells.Kept(settings, progress or talk)
     sweep = loop.Extension(
         partial(loop.iterate, data, journal=journal), settings, keeper
@@ -122,14 +123,16 @@ def how_to_go_on(journal: journals.Journal | None, data: str) -> str:
     line = sys.argv[1:]
     if "--resume" not in line:
         line.insert(line.index("--") if "--" in line else len(line), "--resume")
-    return f"To go on{same}: {_program()} {shlex.join(line)}"
+    return f"To go on{same}: {program()} {shlex.join(line)}"
 
 
-def _program() -> str:
+def program() -> str:
     """This program as it can be typed here."""
     called = Path(sys.argv[0])
     if called.name == "__main__.py":
         return shlex.join([sys.executable, "-m", "msvm_select"])
+    if called.stem != PROGRAM:  # within another program
+        return PROGRAM
     found = shutil.which(PROGRAM)
     if found is not None and Path(found).resolve() == called.resolve():
         return PROGRAM

@@ -11,6 +11,7 @@ from msvm_select.settings.layers import (
     checked_values,
     settings_from,
     settings_of,
+    sweep_settings,
 )
 from msvm_select.settings.settings import (
     PARAMETERS,
@@ -29,4 +30,5 @@ __all__ = [
     "parse_criterion",
     "settings_from",
     "settings_of",
+    "sweep_settings",
 ]

@@ -185,8 +185,8 @@ class Declared:
     gamma: tuple[float | str, ...] | None = _kernel(
         None,
         GAMMAS,
-        "Also scale, 1/(features x variance), and auto, 1/features. Default: 1 for the "
-        "polynomial, scale for rbf and sigmoid.",
+        "Also scale, 1/(features x variance), auto, 1/features, and around, 5 values "
+        "around scale. Default: around; 1 for the polynomial.",
     )
     sigma: Grid | None = _kernel(
         None, GRID, "For rbf: gamma = 1/(2 sigma^2).", farthest=(1e-5, 1e5)
@@ -276,7 +276,7 @@ class Declared:
         0,
         ANY_COUNT,
         "Up to N times, widen the grid if the best value is on its edge, and sweep the "
-        "new cells. Default: 0.",
+        "new cells. Default: 2 if no grid is given, else 0.",
         decides=False,
         of_grids=True,
     )
@@ -413,6 +413,7 @@ ON_THE_LINE = _by_name(
         metavar="T",
     ),
     scores=_line(SWITCH, "Also h_k (with ovo: the votes), in one column per class."),
+    no_extend=_line(SWITCH, "Keep to the grid: --extend 0.", KERNEL),
     every=_line(
         SWITCH,
         "Show every sample in the table, the right ones too.",

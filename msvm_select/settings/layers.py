@@ -29,8 +29,10 @@ from msvm_select.settings.settings import (
     check_together,
     used_parameters,
 )
+from msvm_select.settings.values import AROUND
 
 PREFIX = "MSVM_SELECT_"
+ROUNDS = 2  # that a sweep is widened by if no grid was said
 WORDS = {
     **dict.fromkeys(("1", "true", "yes", "on"), True),
     **dict.fromkeys(("0", "false", "no", "off"), False),
@@ -64,7 +66,11 @@ def settings_from(values: Mapping[str, Any], base: Settings | None = None) -> Se
 
 
 def settings_of(layers: Iterable[Layer]) -> Settings:
-    """The settings that count; what served only a loser goes with it."""
+    """The settings that count; what served only a loser goes with it.
+
+    They are those of one machine, or of a sweep of the grids that were said; see
+    ``sweep_settings``.
+    """
     said = {name: _checked(name, one) for name, one in _said(layers).items()}
     for name in _outdone(said):
         said.pop(name, None)
@@ -75,6 +81,17 @@ def settings_of(layers: Iterable[Layer]) -> Settings:
         note_places(error, {name: one.where for name, one in said.items()})
         raise
     return settings
+
+
+def sweep_settings(layers: Iterable[Layer]) -> Settings:
+    """The same for a sweep, which tries several values of gamma where none was said.
+
+    A sweep of no grid at all is also widened where its best value is on an edge.
+    """
+    layers = list(layers)
+    grids = {"C", *PARAMETERS} & _said(layers).keys()
+    usual = {"gamma": AROUND, "extend": 0 if grids else ROUNDS}
+    return settings_of([Layer(usual), *layers])
 
 
 def checked_values(layers: Iterable[Layer]) -> dict[str, Any]:

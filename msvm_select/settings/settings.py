@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from dataclasses import MISSING, asdict, dataclass, fields
+from dataclasses import MISSING, asdict, dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
 from msvm_select.columns import (
@@ -18,7 +18,7 @@ from msvm_select.errors import SettingsError
 from msvm_select.names import CRITERIA, KERNELS
 from msvm_select.phrases import listed
 from msvm_select.settings.catalogue import KERNEL, NOT_DECIDING, SETTINGS, Declared
-from msvm_select.settings.values import known
+from msvm_select.settings.values import AROUND, known
 
 if TYPE_CHECKING:
     from msvm_select.criteria.base import Constants, Criterion
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from msvm_select.records import Floats
 
 GAMMA_FROM_DATA = ("rbf", "sigmoid")
+STEPS = (4.0**-2, 4.0**-1, 1.0, 4.0, 4.0**2)  # of ``around``, by scale
 PARAMETERS = tuple(
     name
     for name, option in SETTINGS.items()
@@ -48,6 +49,20 @@ class Settings(Declared):
         return tuple(
             kernel for name in self.kernel for kernel in self._settings_of(name, X)
         )
+
+    def on(self, X: Floats) -> Settings:
+        """With ``around`` in numbers, for these X (m, n), so that the grid can grow.
+
+        As they are where the kernels do not have the same values.
+        """
+        if AROUND not in (self.gamma or ()):
+            return self
+        found = {
+            self._gammas(name, X)
+            for name in self.kernel
+            if any(field.name == "gamma" for field in fields(KERNELS[name]))
+        }
+        return self if len(found) > 1 else replace(self, gamma=found.pop())
 
     def parsed_criteria(self) -> tuple[Criterion, ...]:
         """The criteria, ready to score."""
@@ -82,11 +97,26 @@ class Settings(Declared):
     def _gammas(self, name: str, X: Floats | None) -> tuple[float, ...]:
         """The values of gamma; none where the kernel's own default counts."""
         if self.gamma is not None:
-            values = (gamma_value(given, X) for given in self.gamma)
-            return tuple(sorted(dict.fromkeys(values)))
+            values = (gamma_values(given, name, X) for given in self.gamma)
+            return tuple(sorted(set(itertools.chain(*values))))
         if self.sigma is not None and name == "rbf":
             return tuple(1.0 / (2.0 * sigma**2) for sigma in self.sigma)
         return (gamma_value("scale", X),) if name in GAMMA_FROM_DATA else ()
+
+
+def gamma_values(given: float | str, name: str, X: Floats | None) -> list[float]:
+    """What one value of the grid stands for, for the kernel of this name.
+
+    ``around`` is five values about scale, to 12 digits, so that they can be typed; and
+    the default of a kernel that has one of its own.
+    """
+    if given != AROUND:
+        return [gamma_value(given, X)]
+    own = getattr(KERNELS[name], "gamma", None)
+    if own is not None and name not in GAMMA_FROM_DATA:
+        return [float(own)]
+    scale = gamma_value("scale", X)
+    return [float(f"{scale * step:.12g}") for step in STEPS]
 
 
 def gamma_value(given: float | str, X: Floats | None) -> float:

@@ -23,7 +23,8 @@ Check = Callable[[Any, str], Any]
 GridLike = str | float | Iterable["str | float"]
 """What a grid may be given as: text, a number, or a list of either."""
 
-GAMMA_WORDS = ("scale", "auto")
+AROUND = "around"
+GAMMA_WORDS = ("scale", "auto", AROUND)
 MOST_VALUES = 1_000_000
 FORMS = (
     "a list 0.1,1,10, a geometric range 2^-3:2^9:7 (7 values, ends included) "
@@ -92,7 +93,7 @@ def positive_grid(value: Any, name: str) -> tuple[float, ...]:
 
 
 def gamma_grid(value: Any, name: str) -> tuple[float | str, ...]:
-    """A grid of numbers greater than 0; ``scale`` and ``auto`` may be among them."""
+    """A grid of numbers greater than 0; GAMMA_WORDS may be among them."""
     pieces = _pieces(value)
     words = [word for word in GAMMA_WORDS if word in pieces]
     numbers = [piece for piece in pieces if piece not in words]

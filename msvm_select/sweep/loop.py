@@ -25,10 +25,16 @@ from msvm_select.data.read import split_reading
 from msvm_select.errors import SettingsError
 from msvm_select.handover import interleave
 from msvm_select.kernels.base import Kernel
-from msvm_select.records import Dataset
+from msvm_select.records import Dataset, Scaling
 from msvm_select.results.choosing import Edge, chosen, edges
 from msvm_select.results.ranking import Results, data_summary, rank, versions
-from msvm_select.settings import PARAMETERS, Settings, settings_from
+from msvm_select.settings import (
+    PARAMETERS,
+    Layer,
+    Settings,
+    settings_from,
+    sweep_settings,
+)
 from msvm_select.settings.catalogue import SETTINGS
 from msvm_select.settings.values import parse_grid
 from msvm_select.sweep.cells import Chain, Kept
@@ -61,7 +67,8 @@ def run_sweep(
     """Train and score every cell; ``values`` are settings by name, over ``settings``.
 
     ``data`` is a path, a DataFrame, a pair (X, y) or a Dataset; among the ``values``
-    may be the options of ``load_csv``, such as ``target``.
+    may be the options of ``load_csv``, such as ``target``. Without ``settings`` and
+    ``gamma`` five values are tried, and without any grid it is widened at its edges.
 
     >>> run_sweep("data/iris.csv", C="0.1,1,10", gamma=[0.1, 1]).best
     >>> run_sweep(frame, target="species").to_frame()
@@ -69,13 +76,21 @@ def run_sweep(
     With a ``Journal`` each finished cell is kept at once, and found again later.
     """
     data, values = split_reading(data, values)
-    if values or settings is None:
+    if settings is None:
+        settings = sweep_settings([Layer(values)])
+    elif values:
         settings = settings_from(values, settings)
+    settings = on_data(data, settings)
     kept = Kept(settings, progress)
     sweep = Extension(partial(iterate, data, journal=journal), settings, kept)
     with journal or nullcontext():
         rows = list(sweep)
     return gather(data, sweep.settings, rows, settings, kept.gram)
+
+
+def on_data(data: Dataset, settings: Settings) -> Settings:
+    """The settings with a grid of numbers, where it depends on the data."""
+    return settings.on(Scaling.fit(data.X, settings.scale).apply(data.X))
 
 
 def gather(

@@ -60,13 +60,19 @@ def _lines(plan: Plan) -> list[tuple[str, str]]:
         ("kernels", str(len(plan.kernels))),
         *(("", text) for text in _kernels(plan)),
         ("C", f"{len(settings.C)}: {_listed(settings.C)}"),
-        ("cells", str(plan.cells)),
+        ("cells", str(plan.cells) + _more(settings.extend)),
         ("criteria", ranked),
         ("solver", solver),
         ("memory", f"{sized(plan.gram_bytes)} a Gram matrix; {peak}"),
         ("time", _time(plan)),
         *(("note", TOO_ROUGH.format(kernel)) for kernel in plan.too_rough),
     ]
+
+
+def _more(rounds: int) -> str:
+    """What may come to the cells that are counted."""
+    often = {1: "once", 2: "twice"}.get(rounds, f"{rounds} times")
+    return f"; more, up to {often}, if the best is on an edge" if rounds else ""
 
 
 def _kernels(plan: Plan) -> Iterator[str]:

@@ -174,8 +174,8 @@ def command_line(
     The settings have the grid as it was in the end, so that it need not grow again.
     """
     where = f"./{data}" if data.startswith("-") and data != "-" else data
-    words = ["msvm-select", "sweep", where, *_options(reading)]
-    return shlex.join([*words, *_options(_said(settings)), "--report", report])
+    words = ["msvm-select", "sweep", where, *options(reading)]
+    return shlex.join([*words, *options(_said(settings)), "--report", report])
 
 
 def file_digest(path: str) -> str | None:
@@ -215,6 +215,8 @@ def _said(settings: Settings) -> dict[str, Any]:
     said = {n: v for n, v in values.items() if v != usual.get(n)}
     if settings.rank_by == settings.criteria[0]:
         said.pop("rank_by", None)
+    if not said.keys() & set(GRIDS):  # without any grid it would be widened
+        said["C"] = settings.C
     for name in said:
         if name in GRIDS:
             said[name] = grid_text(said[name])
@@ -223,7 +225,8 @@ def _said(settings: Settings) -> dict[str, Any]:
     return said
 
 
-def _options(values: Mapping[str, Any]) -> Iterator[str]:
+def options(values: Mapping[str, Any]) -> Iterator[str]:
+    """The words of the line that say these values by name."""
     for name, value in values.items():
         option = "--" + name.replace("_", "-")
         if isinstance(value, bool):

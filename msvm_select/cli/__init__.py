@@ -139,7 +139,7 @@ class Group(click.Group):
 
 
 def _is_path(word: str) -> bool:
-    """Whether it is a file, looks like one, or is ``-``: commands have no such names."""
+    """Whether it is a file, looks like one, or is ``-``; commands never do."""
     named = os.sep in word or os.path.splitext(word)[1] != ""
     return word == "-" or not word.startswith("-") and (named or os.path.exists(word))
 

@@ -21,6 +21,7 @@ from msvm_select.cli.sweeping import (
     how_to_go_on,
     opened_journal,
     swept,
+    told_quicker,
 )
 from msvm_select.errors import SettingsError
 from msvm_select.results import choosing
@@ -110,7 +111,8 @@ def perform(
     journal = opened_journal(options, output.path, page.path, data)
     if samples is None:
         samples = read(data, settings, **reading)
-    outcome = swept(samples, settings, talk, journal=journal)
+    heard = told_quicker(samples, settings, talk)
+    outcome = swept(samples, settings, talk, heard, journal)
     if outcome.results is not None:
         m, top = len(outcome.results.rows), settings.top
         part = "" if top is None or top >= m else f" (the best {top} of {m} rows)"

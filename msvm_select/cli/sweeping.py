@@ -6,7 +6,7 @@ import shlex
 import shutil
 import sys
 from collections.abc import Mapping
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -16,14 +16,15 @@ import click
 
 from msvm_select import files
 from msvm_select.cli import PROGRAM
-from msvm_select.cli.interrupts import beside, patiently, stop_code
+from msvm_select.cli.interrupts import beside, patiently, stop_code, thread
 from msvm_select.errors import MsvmError, SettingsError
 from msvm_select.model import examined
 from msvm_select.show.charts import heat as matrix
 from msvm_select.show.page import page as html
 from msvm_select.show.page import words
-from msvm_select.sweep import cells, loop
+from msvm_select.sweep import cells, loop, plan
 from msvm_select.sweep import journal as journals
+from msvm_select.train import events, prepare
 
 if TYPE_CHECKING:
     from msvm_select.cli.talk import Talk
@@ -81,6 +82,26 @@ def swept(
     if rows:
         found = loop.gather(data, sweep.settings, rows, settings, keeper.gram)
     return Outcome(found, stop, sweep.settings, keeper)
+
+
+def told_quicker(data: Dataset, settings: Settings, talk: Talk) -> Progress:
+    """Tells ``talk`` all; a long sweep also of a machine that would take much less.
+
+    That is found out while the sweep is under way: it may take some seconds.
+    """
+
+    def think() -> None:
+        with suppress(MsvmError, MemoryError):
+            line = plan.quicker(prepare.prepared(data, settings))
+            if line and not talk.ended.is_set():
+                talk.say(f"Note: {line}.")
+
+    def hear(event: events.Event) -> None:
+        talk(event)
+        if isinstance(event, events.Started) and not talk.quiet:
+            thread(think)
+
+    return hear
 
 
 def finished(outcome: Outcome, talk: Talk, advice: str = "") -> Results:

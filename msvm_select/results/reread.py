@@ -15,7 +15,7 @@ from msvm_select.columns import SCHEMA_VERSION, TABLE, Column, Row, find_column
 from msvm_select.errors import DataError
 from msvm_select.files import format_of
 from msvm_select.phrases import did_you_mean
-from msvm_select.results.choosing import Choice
+from msvm_select.results.choosing import Choice, as_chosen
 from msvm_select.results.ranking import Results
 
 NEEDED = ("kernel", "C")
@@ -89,7 +89,10 @@ def _document(name: str, text: str) -> Results:
 
 
 def _journal(name: str, text: str) -> Results:
-    """The finished cells; a last line without its end is still being written."""
+    """The finished cells, ranked as the sweep does, since a journal is not.
+
+    A last line without its end is still being written.
+    """
     whole = text[: text.rfind("\n") + 1]
     lines = list(_json_lines(name, whole))
     # A grid that was widened later has a header of its own; the last one counts.
@@ -111,7 +114,7 @@ def _journal(name: str, text: str) -> Results:
     if not rows:
         raise DataError(f"{name} has no finished cells yet.")
     about = {"name": str(data.get("name", "")), **sizes, **_class_sizes(data)}
-    return Results(tuple(rows.values()), "", about, settings, versions)
+    return as_chosen(Results(tuple(rows.values()), "", about, settings, versions))
 
 
 def _class_sizes(data: Mapping[str, Any]) -> dict[str, Any]:

@@ -22,16 +22,18 @@ from typing import Any
 
 import numpy as np
 
-from msvm_select.errors import KernelError
+from msvm_select.errors import KernelError, MsvmError
 from msvm_select.geometry.ball import pair_steps
 from msvm_select.handover import Handover, NothingYetError
 from msvm_select.kernels.base import Kernel
 from msvm_select.kernels.mercer import MANY
 from msvm_select.memory import training_bytes
+from msvm_select.phrases import between, roughly
 from msvm_select.records import Dataset, Floats, Scaling
-from msvm_select.settings import Settings
+from msvm_select.settings import Settings, settings_from
 from msvm_select.solvers.exact.cycles import cycle_steps
 from msvm_select.solvers.leave_out.exchanges import exchange_each
+from msvm_select.solvers.two_class import paths
 from msvm_select.sweep.cells import Chain
 from msvm_select.sweep.headway import COPY, copied
 from msvm_select.train.events import CellStarted, Event, Started
@@ -56,6 +58,10 @@ POWER, RISE, TOP = 1.6, 0.4, 2.8  # of m: of one part alone; per doubling; at th
 LEAST_POWER, MOST_POWER = 1.0, 3.2  # that two parts may show
 SURE = 1.4  # the factor that times differ by from run to run
 DOUBT = 0.3  # the power of what is extrapolated by that widens the range
+LARGE = 5000  # samples x other classes: no sweep of fewer takes minutes
+MINUTES, WORTH = 120.0, 2.0  # seconds from which another machine is named; how slower
+ANSWER = 4.5  # seconds within which a plan is told
+MORE = 4.0  # so much more time for estimates while a sweep is under way
 CUBE, SQUARE = 3e-11, 3e-8  # seconds of a Gram matrix and its test: per m^3, per m^2
 
 
@@ -68,6 +74,7 @@ class Plan:
     kernels: tuple[Kernel, ...]
     time: Estimate | None  # None where it is not known before compiling
     note: str = ""
+    quicker: str = ""  # the machine that would take much less time
     too_rough: tuple[Kernel, ...] = ()  # their matrices are nearly the identity
 
     @property
@@ -93,8 +100,43 @@ def plan(data: Dataset, settings: Settings) -> Plan:
     """The sweep that ``run_sweep`` would do; nothing is compiled for it."""
     ready = prepared(data, settings)
     note = compiling_note(ready.started(ranked=True))
-    time = None if note else estimate(data, settings, ready.kernels)
-    return Plan(data, settings, ready.kernels, time, note, tuple(_too_rough(ready)))
+    began = time.perf_counter()
+    found = None if note else estimate(data, settings, ready.kernels)
+    left = (ANSWER - (time.perf_counter() - began)) / PATIENCE
+    other = quicker(ready, found, left) if found and left > 0.0 else ""
+    rough = tuple(_too_rough(ready))
+    return Plan(data, settings, ready.kernels, found, note, other, rough)
+
+
+def quicker(ready: Prepared, slow: Estimate | None = None, more: float = MORE) -> str:
+    """A line on one-versus-one, where the machine of all classes takes minutes.
+
+    Empty where it is not sure that it would take much less. ``slow`` is the estimate
+    of the sweep, if there is one; ``more`` times what others take may be spent on it.
+    """
+    data, settings = ready.data, ready.settings
+    if settings.machine != "ww" or data.Q < 3 or data.m * (data.Q - 1) < LARGE:
+        return ""
+    try:
+        other = settings_from({"machine": "ovo"}, settings)
+    except MsvmError:  # a criterion that is not for it
+        return ""
+    both = (
+        replace(ready, settings=one).started(ranked=True) for one in (settings, other)
+    )
+    if any(map(compiling_note, both)):
+        return ""
+    slow = slow or estimate(data, settings, ready.kernels, more)
+    if slow.low < MINUTES:
+        return ""
+    fast = estimate(data, other, ready.kernels, more)
+    if fast.high is None or WORTH * fast.high > slow.low:
+        return ""
+    return (
+        f"This takes at least {roughly(slow.low)}, as far as one can tell; with "
+        f"--machine ovo, a machine for each two of the {data.Q} classes, "
+        f"{between(fast.low, fast.high)}"
+    )
 
 
 def _too_rough(ready: Prepared) -> Iterator[Kernel]:
@@ -118,10 +160,14 @@ def compiling_note(event: Started) -> str:
 
 def _used(event: Started) -> Iterator[tuple[str, int, Any]]:
     """The parts that the sweep will call: name, seconds, its last compiled kernel."""
-    if event.solver in ("exact", "smo"):
-        yield "the solver", 8 if event.solver == "exact" else 4, cycle_steps
-    if event.solver == "exact" and (not event.criteria or "loo" in event.criteria):
-        yield "leave-one-out", 12, exchange_each
+    exact, parts = event.solver == "exact", event.machine != "ww"
+    if exact and parts:
+        yield "the solver", 20, paths.train_parts
+    elif event.solver in ("exact", "smo"):
+        yield "the solver", 8 if exact else 4, cycle_steps
+    if exact and (not event.criteria or "loo" in event.criteria):
+        one = paths.leave_out_parts if parts else exchange_each
+        yield "leave-one-out", 20 if parts else 12, one
     if any(name.startswith(BALLS) for name in event.criteria):
         yield "the balls", 2, pair_steps
 
@@ -152,12 +198,14 @@ class Part:
     seconds: Floats
 
 
-def estimate(data: Dataset, settings: Settings, kernels: Sequence[Kernel]) -> Estimate:
-    """What the sweep takes, told within ``PATIENCE`` whatever the data."""
+def estimate(
+    data: Dataset, settings: Settings, kernels: Sequence[Kernel], more: float = 1.0
+) -> Estimate:
+    """What the sweep takes, told within ``more`` times PATIENCE whatever the data."""
     cells = len(kernels) * len(settings.C)
     share = min(settings.jobs, len(kernels))
     began, worked = time.perf_counter(), time.process_time()
-    parts = list(_in_time(_parts(data, settings, kernels)))
+    parts = list(_in_time(_parts(data, settings, kernels, more), more))
     waited = time.perf_counter() - began
     if not parts:  # not even one setting of the smallest part was done
         return Estimate(waited * cells / share, None, 0)
@@ -219,15 +267,17 @@ def _means(part: Part, copies: float) -> Floats:
 
 
 def _parts(
-    data: Dataset, settings: Settings, kernels: Sequence[Kernel]
+    data: Dataset, settings: Settings, kernels: Sequence[Kernel], more: float
 ) -> Iterator[Part]:
     """Each part twice as large, while there is time; all of the data at the most."""
     some = [kernels[i] for i in _spread(len(kernels), MOST_KERNELS)]
     few = tuple(settings.C[i] for i in _spread(len(settings.C), MOST_CS))
     thin = replace(settings, C=few, jobs=1)
     size = min(max(FIRST, 2 * data.Q), data.m)
-    list(_Watch().rows(part_of(data, size), thin, some[:1]))
-    watch = _Watch()  # what is loaded at first use takes nothing off the time for parts
+    list(_Watch(more).rows(part_of(data, size), thin, some[:1]))
+    watch = _Watch(
+        more
+    )  # what is loaded at first use takes nothing off the time for parts
     for first in itertools.count():
         part = part_of(data, size)
         rows = list(watch.rows(part, thin, some))
@@ -239,11 +289,11 @@ def _parts(
         size = min(2 * size, data.m)
 
 
-def _in_time(parts: Iterator[Part]) -> Iterator[Part]:
-    """The parts done within ``PATIENCE``; a part under way then is left behind."""
+def _in_time(parts: Iterator[Part], more: float) -> Iterator[Part]:
+    """The parts done in time; a part under way at its end is left behind."""
     handover = Handover[Part]()
     Thread(target=handover.give, args=(parts,), daemon=True).start()
-    until = time.perf_counter() + PATIENCE
+    until = time.perf_counter() + more * PATIENCE
     try:
         with suppress(NothingYetError):
             while part := handover.take(timeout=max(0.0, until - time.perf_counter())):
@@ -262,10 +312,10 @@ class _Watch:
     Cells are measured in seconds of work, so that others on the machine do not count.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, more: float) -> None:
         self.began = time.thread_time()
-        self.worked = self.began + WORK
-        self.waited = time.perf_counter() + PATIENCE
+        self.worked = self.began + more * WORK
+        self.waited = time.perf_counter() + more * PATIENCE
 
     def __call__(self, event: Event | None = None) -> None:
         """Look at the clocks."""

@@ -35,6 +35,7 @@ class Started:
     criteria: tuple[str, ...] = ()
     rank_by: str = ""
     jobs: int = 1
+    machine: str = "ww"
 
     @property
     def cells(self) -> int:

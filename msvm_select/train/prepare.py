@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -53,7 +53,8 @@ class Prepared:
         sizes = (m, n, data.Q, len(self.kernels), len(settings.C))
         how = (settings.solver, settings.loss)
         scored = (settings.criteria, settings.rank_by, settings.jobs)
-        return Started(data.name, *sizes, *how, *(scored if ranked else ()))
+        started = Started(data.name, *sizes, *how, *(scored if ranked else ()))
+        return replace(started, machine=settings.machine)
 
 
 def prepared(data: Dataset, settings: Settings) -> Prepared:

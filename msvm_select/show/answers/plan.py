@@ -65,6 +65,7 @@ def _lines(plan: Plan) -> list[tuple[str, str]]:
         ("solver", solver),
         ("memory", f"{sized(plan.gram_bytes)} a Gram matrix; {peak}"),
         ("time", _time(plan)),
+        *([("note", plan.quicker)] if plan.quicker else []),
         *(("note", TOO_ROUGH.format(kernel)) for kernel in plan.too_rough),
     ]
 

@@ -158,7 +158,8 @@ def test_a_fault_of_the_program_is_one_line(debug: list[str]) -> None:
 
 def test_failed_cells_give_5_and_only_failed_ones_4(small: Path) -> None:
     """The results are written all the same."""
-    sigmoid = ("--kernel", "sigmoid", "--coef0", 1, "--C", 1, "--format", "csv")
+    sigmoid = ("--kernel", "sigmoid", "--gamma", "scale", "--coef0", 1, "--C", 1)
+    sigmoid = (*sigmoid, "--format", "csv")
     alone = run("sweep", small, *sigmoid)
     assert alone.exit_code == 4
     assert rows_of(alone.stdout)[0]["status"] == "failed"
@@ -352,7 +353,8 @@ def test_ctrl_c_keeps_what_is_finished(tmp_path: Path) -> None:
     journal = tmp_path / "cells.ndjson"
     # A shell's background jobs ignore Ctrl-C, and their children with them.
     heeding = {"preexec_fn": lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)}
-    line = ("sweep", IRIS, "--C", "1:400:+0.1", "--format", "csv")
+    grid = ("--C", "1:400:+0.1", "--gamma", "0.25")
+    line = ("sweep", IRIS, *grid, "--format", "csv")
     process = start(*line, "--journal", journal, **heeding)
     while not journal.exists() or journal.read_text().count("\n") < 3:
         assert process.poll() is None

@@ -17,7 +17,13 @@ from msvm_select.cli import cli, options
 from msvm_select.data.options import ReadOptions
 from msvm_select.errors import SettingsError
 from msvm_select.names import KERNELS
-from msvm_select.settings import PARAMETERS, Settings, settings_from
+from msvm_select.settings import (
+    PARAMETERS,
+    Layer,
+    Settings,
+    settings_from,
+    sweep_settings,
+)
 from msvm_select.settings.catalogue import (
     KERNEL,
     NOT_DECIDING,
@@ -146,12 +152,12 @@ def test_gamma_from_the_data() -> None:
 
 
 def test_gamma_by_a_word_is_swept(tmp_path: Path) -> None:
-    """scale is the default of rbf: the same rows; and results are read again."""
+    """The same rows, beside others; and results are read again."""
     grid = ("sweep", IRIS, "--C", "1,4", "--format", "json")
     words = run(*grid, "--gamma", "scale,0.5", "-o", tmp_path / "a.json")
     assert words.exit_code == 0, words.output
     rows = json.loads((tmp_path / "a.json").read_text())["rows"]
-    plain = json.loads(run(*grid).stdout)["rows"]
+    plain = json.loads(run(*grid, "--gamma", "scale").stdout)["rows"]
     assert {row["gamma"] for row in plain} < {row["gamma"] for row in rows}
     again = run("rank", tmp_path / "a.json", "--by", "n_sv", "--format", "csv")
     assert again.exit_code == 0, again.output
@@ -208,3 +214,63 @@ def test_options_are_made_from_the_catalogue_alone() -> None:
 
 def _code(path: Path) -> str:
     return path.read_text(encoding="utf-8").replace("click.Option(", "click.option(")
+
+
+def test_without_a_grid_gamma_is_tried_and_the_grid_grows() -> None:
+    """7 values of C, 5 of gamma around scale; every grid that is said counts alone."""
+    X = np.random.default_rng(0).normal(size=(60, 4)) * [1, 2, 3, 4]
+    every = sweep_settings([])
+    assert (len(every.C), every.gamma, every.extend) == (7, ("around",), 2)
+    scale = default_gamma(X)
+    gammas = every.on(X).gamma
+    assert gammas is not None
+    assert gammas == pytest.approx([scale * 4.0**k for k in range(-2, 3)], rel=1e-11)
+    assert [k.parameters["gamma"] for k in every.kernels(X)] == list(gammas)
+    only_C = sweep_settings([Layer({"C": "1,2"})])
+    assert (only_C.gamma, only_C.extend) == (("around",), 0)
+    only_gamma = sweep_settings([Layer({"gamma": "scale"})])
+    assert (only_gamma.gamma, only_gamma.extend) == (("scale",), 0)
+    by_sigma = sweep_settings([Layer({"sigma": "1,2"})])
+    assert (by_sigma.gamma, by_sigma.extend) == (None, 0)
+    assert sweep_settings([Layer({"extend": 0})]).extend == 0
+    assert sweep_settings([Layer({"C": 1, "extend": 3})]).extend == 3
+
+
+@pytest.mark.parametrize(
+    ("kernel", "count"),
+    [("linear", 1), ("polynomial", 1), ("precomputed", 1), ("sigmoid", 5)],
+)
+def test_other_kernels_without_a_grid(kernel: str, count: int) -> None:
+    """They are widened along C; the polynomial's gamma is 1."""
+    X = np.eye(6) + 1.0
+    settings = sweep_settings([Layer({}), Layer({"kernel": kernel})])
+    assert (len(settings.kernels(X)), settings.extend) == (count, 2)
+    both = sweep_settings([Layer({"kernel": "polynomial,rbf"})])
+    assert both.on(X) == both  # the two do not have the same values
+    found = [kernel.parameters["gamma"] for kernel in both.kernels(X)]
+    assert found[0] == 1.0
+    assert len(found) == 6
+
+
+def test_one_machine_has_one_gamma() -> None:
+    """The settings of ``fit`` and its like are not those of a sweep."""
+    assert settings_from({}).gamma is None
+    assert len(settings_from({}).kernels(np.eye(3))) == 1
+    shown = run("loo", IRIS, "--gamma", "around", "--C", "1")
+    assert shown.exit_code == 2
+
+
+def test_extend_is_turned_off(monkeypatch: pytest.MonkeyPatch) -> None:
+    """``--no-extend``; MSVM_SELECT_EXTEND and a file's extend count as before."""
+    line = ("sweep", IRIS, "--show-config")
+    assert "extend = 2" in run(*line).stdout
+    assert "extend = 0" in run(*line, "--no-extend").stdout
+    assert "extend = 0" in run(*line, "--kernel", "linear", "--C", "1").stdout
+    assert "extend = 2" in run(*line, "--kernel", "linear").stdout
+    both = run(*line, "--extend", "1", "--no-extend")
+    assert (both.exit_code, "both given" in both.stderr) == (2, True)
+    monkeypatch.setenv("MSVM_SELECT_EXTEND", "1")
+    assert "extend = 1" in run(*line).stdout
+    monkeypatch.setenv("MSVM_SELECT_C", "1,2")
+    monkeypatch.delenv("MSVM_SELECT_EXTEND")
+    assert "extend = 0" in run(*line).stdout

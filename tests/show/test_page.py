@@ -24,7 +24,7 @@ from msvm_select.model.examined import judged
 from msvm_select.names import SOLVERS
 from msvm_select.results.choosing import Choice
 from msvm_select.results.ranking import Results, rank
-from msvm_select.settings import settings_from
+from msvm_select.settings import Layer, settings_from, sweep_settings
 from msvm_select.settings.values import parse_grid
 from msvm_select.show.charts.curves import by_setting
 from msvm_select.show.charts.scale import SHADES, Scale, colour, ink_on, luminance
@@ -340,13 +340,13 @@ def test_the_command_sweeps_alike(
     reading: dict[str, Any], values: dict[str, Any]
 ) -> None:
     """The line, split as a shell does, comes to the same settings and reading."""
-    settings = settings_from(values)
+    settings = sweep_settings([Layer(values)])
     line = shlex.split(command_line("my data.csv", reading, settings, "a b.html"))
     assert line[:3] == ["msvm-select", "sweep", "my data.csv"]
     shown = CliRunner().invoke(cli, [*line[1:], "--show-config"])
     assert shown.exit_code == 0, shown.output
     found = tomllib.loads(shown.stdout)
-    for name, value in settings_from(values, None).deciding().items():
+    for name, value in settings.deciding().items():
         told = found.get(name)
         assert value == (tuple(told) if isinstance(told, list) else told), name
     for name, value in reading.items():
@@ -442,7 +442,8 @@ def test_ctrl_c_leaves_a_page_of_what_is_done(
     monkeypatch.setitem(SOLVERS, "stopped", Stopped)
     monkeypatch.setattr(Stopped, "cells", 0)
     path = tmp_path / "out.html"
-    done = sweep("--C", "1,2,4", "--solver", "stopped", "--report", path)
+    grid = ("--C", "1,2,4", "--gamma", "1")
+    done = sweep(*grid, "--solver", "stopped", "--report", path)
     assert done.exit_code == 130
     assert "1 of 3 cells are done" in path.read_text(encoding="utf-8")
 

@@ -357,7 +357,8 @@ def test_the_command_refuses_before_anything_is_read(file: Path) -> None:
 
 def test_resume_of_nothing_begins_and_says_so(file: Path) -> None:
     """A script may give --resume always."""
-    line = ("sweep", IRIS, "--C", "1,2", "--journal", file, "--resume")
+    grid = ("--C", "1,2", "--gamma", "1")
+    line = ("sweep", IRIS, *grid, "--journal", file, "--resume")
     first, second = run(*line), run(*line)
     assert first.exit_code == second.exit_code == 0
     assert f"{file} has no finished cells yet" in first.stderr
@@ -368,8 +369,9 @@ def test_resume_of_nothing_begins_and_says_so(file: Path) -> None:
 def test_run_has_them_too(file: Path, tmp_path: Path) -> None:
     """A journal that ``sweep`` began may be finished by ``run``."""
     config = tmp_path / "iris.toml"
-    config.write_text(f'data = "{IRIS}"\nC = [1, 2]\n')
-    assert run("sweep", IRIS, "--C", "1,2", "--journal", file).exit_code == 0
+    config.write_text(f'data = "{IRIS}"\nC = [1, 2]\ngamma = 1\n')
+    grid = ("--C", "1,2", "--gamma", "1")
+    assert run("sweep", IRIS, *grid, "--journal", file).exit_code == 0
     result = run("run", config, "--journal", file, "--resume")
     assert result.exit_code == 0
     assert "2 finished cells" in result.stderr
@@ -394,7 +396,8 @@ def test_a_disk_that_fills_up_stops_the_sweep(
     file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Exit 1, what is done is shown and kept; with room again it goes on."""
-    line = ("sweep", IRIS, "--C", "1,2,4,8", "--format", "csv", "--journal", file)
+    grid = ("--C", "1,2,4,8", "--gamma", "1")
+    line = ("sweep", IRIS, *grid, "--format", "csv", "--journal", file)
     with monkeypatch.context() as patched:
         patched.setattr(journal_module, "FileIO", Filling)
         result = run(*line)
@@ -467,7 +470,7 @@ def test_ctrl_c_says_how_to_go_on_and_that_works(file: Path) -> None:
     assert len(result.stdout.splitlines()) == 51
 
 
-QUICK = ("sweep", IRIS, "--criteria", "train-errors")
+QUICK = ("sweep", IRIS, "--gamma", "1", "--criteria", "train-errors")
 SLEEPING = """
 import time
 from msvm_select.names import SOLVERS

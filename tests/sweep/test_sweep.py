@@ -158,7 +158,7 @@ def test_a_failed_cell_is_a_row_with_its_reason(
 
 def test_an_indefinite_kernel_is_refused_unless_allowed(data: Dataset) -> None:
     """Its cells fail and name the way out; allowed, the row says that nothing holds."""
-    values = {"kernel": "sigmoid,rbf", "coef0": 1, "C": "0.1,1"}
+    values = {"kernel": "sigmoid,rbf", "gamma": "scale", "coef0": 1, "C": "0.1,1"}
     rows = sweep(data, **values)
     assert [row.status for row in rows] == ["ok", "ok", "failed", "failed"]
     assert "--allow-indefinite" in rows[3].status_reason
@@ -270,7 +270,7 @@ def test_whoever_stops_early_keeps_the_rows_that_are_done(
 
 def test_the_results_say_what_they_came_from(data: Dataset) -> None:
     """The data with their classes, the settings that decide, the versions."""
-    results = run_sweep(data, **PLAIN, C=1)
+    results = run_sweep(data, **PLAIN, C=1, gamma=1)
     assert results.data["n_features"] == 3
     assert sum(results.data["classes"].values()) == data.m
     assert results.settings["C"] == (1.0,)

@@ -150,7 +150,7 @@ def how_to_go_on(journal: journals.Journal | None, data: str) -> str:
 def program() -> str:
     """This program as it can be typed here."""
     called = Path(sys.argv[0])
-    if called.name == "__main__.py":
+    if called.parts[-2:] == ("msvm_select", "__main__.py"):
         return shlex.join([sys.executable, "-m", "msvm_select"])
     if called.stem != PROGRAM:  # within another program
         return PROGRAM

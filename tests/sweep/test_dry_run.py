@@ -4,6 +4,7 @@ import json
 import time
 from pathlib import Path
 from threading import Event
+from typing import Any
 
 import numpy as np
 import pytest
@@ -17,7 +18,7 @@ from msvm_select.settings import settings_from
 from msvm_select.show.answers import plan as plan_answer
 from msvm_select.sweep import plan as estimating
 from msvm_select.sweep import plan as planning
-from msvm_select.sweep.plan import Part, estimate, part_of
+from msvm_select.sweep.plan import Estimate, Part, estimate, part_of
 from tests.conftest import DATA, IRIS, run
 
 GRID = ("--C", "0.1,1,10", "--gamma", "0.25,1", "--solver", "qp", "--criteria", "vc")
@@ -217,3 +218,56 @@ def test_what_is_too_rough_is_told(tmp_path: Path) -> None:
     assert "rbf gamma=1 is far beyond the scale" in planned
     assert "rbf gamma=0.01" not in planned
     assert "rbf gamma=1 is far beyond the scale" in run(*line).stderr
+
+
+def many(m: int = 2000, Q: int = 26) -> Dataset:
+    """So many samples of so many classes."""
+    y = np.arange(m) % Q
+    X = np.random.default_rng(0).normal(size=(m, 3))
+    names = tuple(f"c{k:02}" for k in range(Q))
+    return Dataset(X, y, names, ("a", "b", "c"), name="many")
+
+
+@pytest.mark.parametrize(
+    ("slow", "fast", "told"),
+    [
+        (Estimate(600.0, None, 80), Estimate(5.0, 20.0, 80), "5 to 20 s"),
+        (Estimate(600.0, None, 80), Estimate(5.0, None, 80), ""),
+        (Estimate(600.0, 900.0, 80), Estimate(200.0, 400.0, 80), ""),
+        (Estimate(60.0, 90.0, 80), Estimate(1.0, 2.0, 80), ""),
+    ],
+)
+def test_a_machine_that_takes_much_less_is_named(
+    slow: Estimate, fast: Estimate, told: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where this one takes minutes, and only if the estimates are sure of both."""
+    by_machine = {"ww": slow, "ovo": fast}
+    monkeypatch.setattr(
+        planning, "estimate", lambda data, settings, *_: by_machine[settings.machine]
+    )
+    monkeypatch.setattr(planning, "compiling_note", lambda started: "")
+    plan = planning.plan(many(), settings_from({"gamma": "0.1,1"}))
+    assert ("--machine ovo" in plan.quicker) is bool(told)
+    assert told in plan.quicker
+    shown = " ".join(plan_answer.sheet(plan).render("table").split())
+    assert ("--machine ovo" in shown) is bool(told)
+    for data, machine in ((many(), "ovo"), (many(180), "ww"), (many(6000, 2), "ww")):
+        settings = settings_from({"gamma": 1, "machine": machine})
+        assert planning.plan(data, settings).quicker == ""
+
+
+def test_the_sweep_names_it_once_and_never_quietly(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On stderr, beside the training; with --quiet it is not even thought about."""
+    asked: list[Any] = []
+
+    def quicker(ready: Any) -> str:
+        asked.append(ready)
+        return "This takes at least 10 min; with --machine ovo 9 s"
+
+    monkeypatch.setattr(planning, "quicker", quicker)
+    line = ("sweep", IRIS, "--gamma", "2^-7:2^1:5")
+    assert run(*line).stderr.count("Note: This takes at least 10 min; with") == 1
+    assert run(*line, "--quiet").stderr == ""
+    assert len(asked) == 1

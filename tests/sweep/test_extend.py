@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from msvm_select import load_csv, run_sweep
@@ -19,7 +20,7 @@ from msvm_select.settings import Settings, settings_from
 from msvm_select.sweep.journal import Journal
 from msvm_select.sweep.loop import Extension, gather, iterate
 from msvm_select.train.events import Event, GramTested, Progress, Started, Widened
-from tests.conftest import IRIS, run
+from tests.conftest import IRIS, Problem, run
 
 Value = Callable[[Row], float | None]
 
@@ -253,3 +254,47 @@ def test_gathering_needs_no_extension() -> None:
     found = gather(data, settings, rows)
     assert found.rows == rank(rows, "sv-rate")
     assert "extended_from" not in found.settings
+
+
+def test_without_a_grid_the_results_have_numbers(tmp_path: Path) -> None:
+    """``run_sweep`` and the command alike; the file tells what the grid grew from."""
+    data = Problem(*separated(24)).dataset()
+    found = run_sweep(data, criteria="train-errors")
+    gammas = found.settings["gamma"]
+    assert len(gammas) >= 5
+    assert {row.gamma for row in found.rows} == set(gammas)
+    kept = run_sweep(data, criteria="train-errors", extend=0)
+    assert len(kept.rows) == 35
+    assert "extended_from" not in kept.settings
+    told = settings_from({"criteria": "train-errors"})
+    assert len({row.gamma for row in run_sweep(data, told).rows}) == 1
+
+
+def test_the_command_without_a_grid_widens_it(tmp_path: Path) -> None:
+    """Quietly where there is nothing to widen; ``--no-extend`` warns of the edge."""
+    line = ("sweep", IRIS, "--criteria", "sv-rate", "-o", tmp_path / "a.json")
+    done = run(*line)
+    assert done.exit_code == 0, done.output
+    assert "Round 1 of 2: the best gamma" in done.stderr
+    settings = json.loads((tmp_path / "a.json").read_text())["settings"]
+    assert settings["extended_from"]["gamma"] == [0.015625, 0.0625, 0.25, 1.0, 4.0]
+    kept = run(*line, "--no-extend")
+    assert "Round" not in kept.stderr
+    assert "or --extend 1 looks beyond it" in kept.stderr
+    assert "gamma" in json.loads((tmp_path / "a.json").read_text())["settings"]
+    loo = run("sweep", IRIS, "--kernel", "linear", "--C", "1,8,64")
+    assert "Nothing to extend" not in loo.stderr
+
+
+def test_the_criteria_are_compared_over_several_gammas() -> None:
+    """``compare`` without a grid, which it does not widen."""
+    done = run("compare", IRIS, "--criteria", "sv-rate", "--format", "csv")
+    assert "cells: 35 (kernels: 5, C: 7)" in done.stderr
+    assert "Round" not in done.stderr
+
+
+def separated(m: int) -> tuple[Any, Any, int]:
+    """Two classes far apart, in two features."""
+    X = np.random.default_rng(3).normal(size=(m, 2))
+    y = np.arange(m) % 2
+    return X + 4.0 * y[:, None], y, 2

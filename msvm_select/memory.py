@@ -31,8 +31,11 @@ def refuse_large(name: str, size: int, rows: int) -> None:
         )
 
 
-def refuse_gram(name: str, m: int, at_once: int = 1) -> None:
-    """Refuse m samples whose Gram matrices, ``at_once`` of them, are too large."""
+def refuse_gram(name: str, m: int, at_once: int = 1, in_blocks: bool = False) -> None:
+    """Refuse m samples whose Gram matrices, ``at_once`` of them, are too large.
+
+    ``in_blocks``: a machine of pairs of classes would never need one of them whole.
+    """
     free = available()
     each = training_bytes(m)
     if free is None or at_once * each <= free:
@@ -44,6 +47,7 @@ def refuse_gram(name: str, m: int, at_once: int = 1) -> None:
         f"{name}: {m} samples have a Gram matrix of {sized(8 * m * m)}; training "
         f"takes {COPIES:g} times that{several}, and {sized(free)} are free:{fewer} "
         f"take a random part of the rows (about {fit} would fit)"
+        + (", or say --machine ovo, which needs no whole matrix" if in_blocks else "")
     )
 
 

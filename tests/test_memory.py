@@ -27,6 +27,7 @@ def test_a_gram_matrix_that_does_not_fit(
         done = run(command, small, "--C", "1", *more)
         assert done.exit_code == 3
         assert "about 26 would fit" in done.stderr
+        assert "--machine ovo" not in done.stderr
     assert run("sweep", small, "--C", "1", "--kernel", "linear").exit_code == 0
 
 
@@ -40,6 +41,9 @@ def test_a_large_file_is_refused_unread(
     done = run("sweep", big, "--C", "1")
     assert done.exit_code == 3
     assert "judged by its size" in done.stderr
+    assert "or say --machine ovo, which needs no whole matrix" in done.stderr
+    ova = run("sweep", big, "--C", "1", "--kernel", "sigmoid", "--machine", "ova")
+    assert (ova.exit_code, "--machine ovo" in ova.stderr) == (3, False)
     monkeypatch.setattr(memory, "available", lambda: 10**6)
     done = run("check", big)
     assert done.exit_code == 3

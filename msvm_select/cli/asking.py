@@ -32,7 +32,7 @@ from msvm_select.settings import (
 from msvm_select.settings.catalogue import KERNEL, READING, SETTINGS
 from msvm_select.settings.layers import environment, note_places, unknown_variables
 from msvm_select.settings.values import whole
-from msvm_select.train import along_C
+from msvm_select.train import along_C, prepare
 
 if TYPE_CHECKING:
     from msvm_select.records import Dataset
@@ -107,12 +107,14 @@ def chosen_reading(
 def read(data: str, settings: Settings | None = None, **reading: Any) -> Dataset:
     """DATA as the options of ``data_options`` say; ``-`` is standard input.
 
-    With ``settings``, a file is refused unread whose Gram matrix would not fit.
+    With ``settings``, a file is refused unread whose Gram matrix would not fit;
+    one-versus-one may need none, which is judged when the samples are there.
     """
-    if settings is not None and set(settings.kernel) - {"linear"} and data != "-":
-        memory.refuse_gram(
-            f"{data} (judged by its size)", source_file.rows_at_least(data)
-        )
+    kernels = set() if settings is None else set(settings.kernel) - {"linear"}
+    if settings is not None and settings.machine != "ovo" and kernels and data != "-":
+        rows = source_file.rows_at_least(data)
+        in_blocks = rows > prepare.WHOLE and kernels <= {"rbf", "polynomial"}
+        memory.refuse_gram(f"{data} (judged by its size)", rows, in_blocks=in_blocks)
     with told_places():
         return patiently(reader.read_dataset, data, read_options(**reading))
 

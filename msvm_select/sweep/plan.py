@@ -59,7 +59,7 @@ LEAST_POWER, MOST_POWER = 1.0, 3.2  # that two parts may show
 SURE = 1.4  # the factor that times differ by from run to run
 DOUBT = 0.3  # the power of what is extrapolated by that widens the range
 LARGE = 5000  # samples x other classes: no sweep of fewer takes minutes
-MINUTES, WORTH = 120.0, 2.0  # seconds from which another machine is named; how slower
+MINUTES, WORTH = 60.0, 2.0  # seconds from which another machine is named; how slower
 ANSWER = 4.5  # seconds within which a plan is told
 MORE = 4.0  # so much more time for estimates while a sweep is under way
 CUBE, SQUARE = 3e-11, 3e-8  # seconds of a Gram matrix and its test: per m^3, per m^2
@@ -109,7 +109,7 @@ def plan(data: Dataset, settings: Settings) -> Plan:
 
 
 def quicker(ready: Prepared, slow: Estimate | None = None, more: float = MORE) -> str:
-    """A line on one-versus-one, where the machine of all classes takes minutes.
+    """What one-versus-one would take, where the machine of all classes takes minutes.
 
     Empty where it is not sure that it would take much less. ``slow`` is the estimate
     of the sweep, if there is one; ``more`` times what others take may be spent on it.
@@ -133,8 +133,8 @@ def quicker(ready: Prepared, slow: Estimate | None = None, more: float = MORE) -
     if fast.high is None or WORTH * fast.high > slow.low:
         return ""
     return (
-        f"This takes at least {roughly(slow.low)}, as far as one can tell; with "
-        f"--machine ovo, a machine for each two of the {data.Q} classes, "
+        f"by estimate this sweep takes at least {roughly(slow.low)}; --machine ovo, "
+        f"one machine for each pair of the {data.Q} classes, would take "
         f"{between(fast.low, fast.high)}"
     )
 

@@ -40,11 +40,12 @@ class Prepared:
 
     def check_memory(self) -> None:
         """Refuse Gram matrices that do not fit; some machines and kernels need none."""
-        whole = sum(
-            kernel.name != "linear" and not _in_blocks(kernel, self)
-            for kernel in self.kernels
-        )
-        refuse_gram(self.data.name, self.data.m, min(self.settings.jobs, whole))
+        held = [kernel for kernel in self.kernels if kernel.name != "linear"]
+        whole = [kernel for kernel in held if not _in_blocks(kernel, self)]
+        pairs = replace(self, settings=replace(self.settings, machine="ovo"))
+        in_blocks = all(_in_blocks(kernel, pairs) for kernel in whole)
+        at_once = min(self.settings.jobs, len(whole))
+        refuse_gram(self.data.name, self.data.m, at_once, in_blocks)
 
     def started(self, ranked: bool = False) -> Started:
         """The first event; ``ranked``: the cells are also scored and ranked."""

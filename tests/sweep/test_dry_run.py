@@ -234,7 +234,7 @@ def many(m: int = 2000, Q: int = 26) -> Dataset:
         (Estimate(600.0, None, 80), Estimate(5.0, 20.0, 80), "5 to 20 s"),
         (Estimate(600.0, None, 80), Estimate(5.0, None, 80), ""),
         (Estimate(600.0, 900.0, 80), Estimate(200.0, 400.0, 80), ""),
-        (Estimate(60.0, 90.0, 80), Estimate(1.0, 2.0, 80), ""),
+        (Estimate(40.0, 90.0, 80), Estimate(1.0, 2.0, 80), ""),
     ],
 )
 def test_a_machine_that_takes_much_less_is_named(

@@ -149,13 +149,10 @@ class Parts(ABC):
         return 0.0 if self.loss.name == "l1" else 1.0 / self.C
 
     @abstractmethod
-    def decided(
-        self, K: Floats, alpha: Floats, b: Floats, without: Ints | None = None
-    ) -> tuple[Ints, Floats]:
+    def decided(self, K: Floats, alpha: Floats, b: Floats) -> tuple[Ints, Floats]:
         """The class of new samples by K (p, m), and how they were decided (p, Q).
 
-        One against one: the votes, without those of the pairs of the class ``without``
-        (p,) of each. One against the rest: the outputs.
+        One against one: the votes. One against the rest: the outputs.
         """
 
     @abstractmethod
@@ -187,6 +184,17 @@ class Pairs(Parts):
         a, b = np.triu_indices(there.size, 1)
         return np.stack([there[a], there[b]], axis=1).astype(np.int64)
 
+    @cached_property
+    def flat(self) -> tuple[Ints, Ints, Ints, Ints]:
+        """As of any parts; of thousands of pairs at once."""
+        begins, counts = self.offsets[self.pairs], np.diff(self.offsets)[self.pairs]
+        sizes = counts.ravel()
+        ahead = np.cumsum(sizes) - sizes
+        at = np.arange(sizes.sum()) + np.repeat(begins.ravel() - ahead, sizes)
+        ends = np.concatenate([[0], np.cumsum(counts.sum(axis=1))])
+        columns = np.ascontiguousarray(self.pairs[:, ::-1])
+        return self.order[at], ends, np.ascontiguousarray(counts[:, 0]), columns
+
     def towards(self, table: Floats) -> Floats:
         """Towards the class of each sample: -f where that is the second of the pair."""
         second = self.y[:, None] > np.arange(self.Q)
@@ -212,17 +220,32 @@ class Pairs(Parts):
         """f of each pair (p, pairs) at new samples, > 0 for its first class."""
         return pair_decisions(K, alpha, b, self.y, self.pairs)
 
-    def decided(
-        self, K: Floats, alpha: Floats, b: Floats, without: Ints | None = None
-    ) -> tuple[Ints, Floats]:
+    def decided(self, K: Floats, alpha: Floats, b: Floats) -> tuple[Ints, Floats]:
         """f > 0 is a vote for the first class of a pair, else for the second."""
-        f = self.pair_decisions(K, alpha, b)
-        first, second = self.pairs.T
-        there = np.ones(f.shape, dtype=np.bool_)
-        if without is not None:
-            there = (first != without[:, None]) & (second != without[:, None])
-        votes = votes_of(f, self.pairs, self.Q, there)
+        votes = self.votes(self.pair_decisions(K, alpha, b))
         return votes.argmax(axis=1).astype(np.int64), votes
+
+    def votes(self, f: Floats) -> Floats:
+        """(p, Q), by the decisions of all pairs."""
+        return votes_of(f, self.pairs, self.Q, np.ones(f.shape, dtype=np.bool_))
+
+    @cached_property
+    def place(self) -> Ints:
+        """(Q, Q): which pair is that of two classes; -1 where there is none."""
+        found = np.full((self.Q, self.Q), -1)
+        first, second = self.pairs.T
+        found[first, second] = found[second, first] = np.arange(self.count)
+        return found
+
+    def own_votes(self, f: Floats, y: Ints) -> Floats:
+        """(p, Q): of the votes those by the pairs of the class y (p,) of each."""
+        place, at = self.place[y], np.arange(y.size)
+        first = y[:, None] < np.arange(self.Q)
+        won = first == (np.take_along_axis(f, place, axis=1) > 0.0)
+        there = place >= 0
+        votes = (there & ~won).astype(np.float64)
+        votes[at, y] = (there & won).sum(axis=1)
+        return np.asarray(votes)
 
     def judged(self, found: LeftOut, machine: Composed) -> LeftOut:
         """The pairs of p's class judge it without it, all others as they are."""
@@ -230,7 +253,7 @@ class Pairs(Parts):
         margins = found.margins.copy()
         margins[at, y] = np.inf
         single = (np.bincount(y, minlength=Q) == 1)[y]
-        _, votes = machine.decided_at_training(without=y)
+        votes = machine.votes_of_others.copy()
         own = np.isfinite(margins) & ~single[:, None]
         lost = pairs_lost(y, margins)
         votes[at, y] += (own & ~lost).sum(axis=1)
@@ -265,9 +288,7 @@ class Rests(Parts):
         """(m, Q): 1 for the class itself, -1 for the rest."""
         return np.where(self.y[:, None] == np.arange(self.Q), 1.0, -1.0)
 
-    def decided(
-        self, K: Floats, alpha: Floats, b: Floats, without: Ints | None = None
-    ) -> tuple[Ints, Floats]:
+    def decided(self, K: Floats, alpha: Floats, b: Floats) -> tuple[Ints, Floats]:
         """The first of the largest outputs."""
         h = K @ (self.signs * alpha) + b
         return h.argmax(axis=1).astype(np.int64), h
@@ -390,35 +411,44 @@ class Composed:
         """Whether no alpha reaches C in any part."""
         return self.n_bounded == 0
 
-    def decided_at_training(self, without: Ints | None = None) -> tuple[Ints, Floats]:
-        """``Parts.decided`` at the training samples, in blocks of rows."""
+    @cached_property
+    def at_training(self) -> tuple[Floats, Floats]:
+        """``outputs``, and of votes those of others, in blocks of rows."""
         parts = self.parts
         width = max(parts.m, parts.Q * parts.Q)
         step = max(1, BLOCK // width)
-        answers = [
-            parts.decided(
-                parts.gram.rows(slice(first, first + step)), self.alpha, self.b,
-                None if without is None else without[first : first + step],
-            )
-            for first in range(0, parts.m, step)
-        ]  # fmt: skip
-        codes, told = zip(*answers, strict=True)
-        return np.concatenate(codes), np.concatenate(told)
+        told, others = [], []
+        for first in range(0, parts.m, step):
+            some = slice(first, first + step)
+            K = parts.gram.rows(some)
+            if isinstance(parts, Pairs):
+                f = parts.pair_decisions(K, self.alpha, self.b)
+                votes = parts.votes(f)
+                others.append(votes - parts.own_votes(f, parts.y[some]))
+            else:
+                votes = parts.decided(K, self.alpha, self.b)[1]
+            told.append(votes)
+        return np.concatenate(told), np.concatenate(others or told)
 
-    @cached_property
+    @property
+    def votes_of_others(self) -> Floats:
+        """(m, Q): by the pairs without the class of the sample."""
+        return self.at_training[1]
+
+    @property
     def predicted(self) -> Ints:
         """The class of each training sample."""
-        return self.decided_at_training()[0]
+        return np.asarray(self.outputs.argmax(axis=1), dtype=np.int64)
 
     @property
     def train_errors(self) -> int:
         """Training samples that are wrong."""
         return int((self.predicted != self.parts.y).sum())
 
-    @cached_property
+    @property
     def outputs(self) -> Floats:
         """Votes (one against one) or outputs (one against the rest), (m, Q)."""
-        return self.decided_at_training()[1]
+        return self.at_training[0]
 
     @property
     def decisions(self) -> Floats:
@@ -441,24 +471,25 @@ class Composed:
 
 def pair_decisions(K: Floats, alpha: Floats, b: Floats, y: Ints, pairs: Ints) -> Floats:
     """f of each pair (p, pairs) by K (p, m) with samples of the classes y (m,)."""
-    Q = alpha.shape[1]
-    sums, supports = np.zeros((Q, K.shape[0], Q)), alpha.any(axis=1)
+    p, Q = K.shape[0], alpha.shape[1]
+    sums, supports = np.zeros((Q, Q, p)), alpha.any(axis=1)
     for k in range(Q):
         held = np.flatnonzero((y == k) & supports)
         if held.size:
-            sums[k] = K[:, held] @ alpha[held]
+            sums[k] = alpha[held].T @ K[:, held].T
     first, second = pairs.T
-    return np.asarray((sums[first, :, second] - sums[second, :, first]).T + b)
+    return np.asarray((sums[first, second] - sums[second, first]).T + b)
 
 
 def votes_of(f: Floats, pairs: Ints, Q: int, there: Mask) -> Floats:
     """The votes (p, Q) of the decisions that are ``there``: f > 0 is for the first."""
-    votes = np.zeros((f.shape[0], Q))
-    for side, won in zip(pairs.T, ((f > 0.0) & there, (f <= 0.0) & there), strict=True):
-        order = side.argsort(kind="stable")
-        classes, begins = np.unique(side[order], return_index=True)
-        votes[:, classes] += np.add.reduceat(won[:, order], begins, axis=1, dtype=float)
-    return votes
+    first, second = pairs.T
+    won = np.zeros((f.shape[0], Q, Q), dtype=np.bool_)  # a sum along either class
+    won[:, first, second] = (f > 0.0) & there
+    votes = won.sum(axis=2, dtype=np.float64)
+    won[:, first, second] = (f <= 0.0) & there
+    votes += won.sum(axis=1, dtype=np.float64)
+    return np.asarray(votes)
 
 
 def gathered(

@@ -12,6 +12,7 @@ from importlib import import_module
 from typing import Any
 
 import click
+from click.shell_completion import CompletionItem
 
 from msvm_select.cli.door import opened
 from msvm_select.errors import DataError, MsvmError, SettingsError
@@ -119,6 +120,12 @@ class Group(click.Group):
         if args[0] not in COMMANDS and not args[0].startswith("-"):
             ctx.fail(f"No such command {args[0]!r}{did_you_mean(args[0], COMMANDS)}.")
         return super().resolve_command(ctx, args)
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[Any]:
+        """Commands and options; a file where there is none of this name."""
+        found = super().shell_complete(ctx, incomplete)
+        file = [] if incomplete.startswith("-") else [incomplete]
+        return found or [CompletionItem(start, type="file") for start in file]
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; end with the exit code that its outcome calls for."""

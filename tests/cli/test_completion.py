@@ -110,6 +110,9 @@ def test_the_separators_are_those_of_the_reader() -> None:
         ("sweep semi.txt --target ", []),
         ("sweep - --target ", []),
         ("nonsense --t", []),
+        ("odd.csv --target k", ["klasse"]),
+        ("./odd.csv --kernel lin", ["linear"]),
+        ("od", ["od"]),
     ],
 )
 def test_the_line_goes_on(shell: str, line: str, values: list[str]) -> None:

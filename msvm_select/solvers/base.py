@@ -110,19 +110,9 @@ class Solver(ABC):
         steps = newton = 0
         reason = ""
         for t in range(parts.count):
-            dual, part = parts.dual(t), parts.part(t)
             start = None if last is None else last.part_solution(t)
-            found = self.solve(dual, start)
-            own = 2.0 * found.alpha.max(axis=1)
-            h = found.outputs[:, 0] - found.outputs[:, 1]
-            parts.put(part, alpha, np.where(own >= 2.0 * dual.C, parts.box, own))
-            parts.put(part, f, h)
-            room = 0.0 if found.b_unique else 2.0 * found.potentials.width
-            facts[t] = (
-                2.0 * found.sum_alpha, 2.0 * found.norm_w_squared,
-                found.slacks.sum(), found.kkt_violation,
-                found.b[0] - found.b[1], room, found.gap,
-            )  # fmt: skip
+            found = self.solve(parts.dual(t), start)
+            keep_part(parts, t, found, alpha, f, facts)
             steps += found.work.iterations
             newton += found.work.newton
             if not found.converged:
@@ -155,6 +145,21 @@ class Solver(ABC):
                 parts.put(part, table, values)
         tell(parts.count, parts.count)
         return gathered(parts.y, parts.towards(margins), road, exchanges, top, unsure)
+
+
+def keep_part(
+    parts: Parts, t: int, found: Solution, alpha: Floats, f: Floats, facts: Floats
+) -> None:
+    """What the machine of part ``t`` tells, in the tables."""
+    part, own = parts.part(t), 2.0 * found.alpha.max(axis=1)
+    parts.put(part, alpha, np.where(own >= 2.0 * found.dual.C, parts.box, own))
+    parts.put(part, f, found.outputs[:, 0] - found.outputs[:, 1])
+    room = 0.0 if found.b_unique else 2.0 * found.potentials.width
+    facts[t] = (
+        2.0 * found.sum_alpha, 2.0 * found.norm_w_squared,
+        found.slacks.sum(), found.kkt_violation,
+        found.b[0] - found.b[1], room, found.gap,
+    )  # fmt: skip
 
 
 def by_training(solution: Solution) -> tuple[Floats, Mask, Mask]:

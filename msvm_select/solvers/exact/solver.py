@@ -26,10 +26,10 @@ import time
 import numpy as np
 
 from msvm_select.left_out import LeftOut, Tell, quiet
-from msvm_select.parts import Composed, Parts, Told
+from msvm_select.parts import FACTS, Composed, Parts, Told
 from msvm_select.records import Dual
 from msvm_select.solution import Solution
-from msvm_select.solvers.base import Solver
+from msvm_select.solvers.base import Solver, keep_part
 from msvm_select.solvers.exact.exchange import MOST_DIRECT, exchange, refined
 from msvm_select.solvers.exact.face import newton_on_face
 from msvm_select.solvers.exact.workbench import Training
@@ -78,11 +78,19 @@ class Exact(Solver):
     ) -> tuple[Told, float]:
         """By the kernels of two classes, all parts in a few calls.
 
-        These take a positive semi-definite K for granted.
+        These take a positive semi-definite K for granted. A part that they leave above
+        the gap (K nearly singular, C huge) is trained by itself.
         """
         if not parts.certain:
             return super().solve_parts(parts, last, jobs)
-        return batch.train(parts, last, jobs)
+        told, seconds = batch.train(parts, last, jobs)
+        began, gaps = time.perf_counter(), told.facts[:, FACTS.index("gap")]
+        for t in np.flatnonzero(~(gaps <= self.gap)).tolist():
+            found = self.solve(parts.dual(t))
+            if not found.gap >= gaps[t]:
+                keep_part(parts, t, found, told.alpha, told.f, told.facts)
+        found_all = told._replace(f=parts.towards(told.f))
+        return found_all, seconds + time.perf_counter() - began
 
     def leave_parts_out(
         self, machine: Composed, *, jobs: int = 1, tell: Tell = quiet

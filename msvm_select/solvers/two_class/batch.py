@@ -34,7 +34,7 @@ class Call(NamedTuple):
 
 
 def train(parts: Parts, last: Composed | None, jobs: int) -> tuple[Told, float]:
-    """Every part to its optimum, from those of ``last`` scaled to the new C."""
+    """Every part to its optimum, from those of ``last``; f towards the first class."""
     began = time.perf_counter()
     alpha, f = np.zeros((2, parts.m, parts.Q))
     stats = np.zeros((parts.count, paths.N_STATS))
@@ -55,8 +55,7 @@ def train(parts: Parts, last: Composed | None, jobs: int) -> tuple[Told, float]:
     facts = stats[:, [*ORDER, paths.GAP]]
     steps = int(stats[:, paths.STEPS].sum())
     corners = int(stats[:, paths.CORNERS].sum())
-    told = Told(alpha, parts.towards(f), facts, steps, corners)
-    return told, time.perf_counter() - began
+    return Told(alpha, f, facts, steps, corners), time.perf_counter() - began
 
 
 def leave_out(machine: Composed, jobs: int, tell: Tell) -> LeftOut:

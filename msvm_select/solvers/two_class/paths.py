@@ -52,6 +52,7 @@ MOST_BASES = 3  # bases that settle less than half of what is left
 SPARE = 2000  # samples up to which every column may be kept
 CHUNK = 256  # samples whose columns are made at once
 RESIDUE = 1e-10  # of a variable's range, or of the largest: so near to a bound is at it
+PATH_RESIDUE = 1e-8  # likewise at the end of a path, whose factor is rougher
 ROUGH = 1e-9  # residual of the inverse beyond which every answer is checked by K
 TRUE = 1e-8  # violation up to which an answer so checked stands
 CLEAR = 1e-6  # a decision below it is trained again
@@ -99,6 +100,8 @@ def _pair_steps(K, lo, hi, beta, g, eps, most):
                     value = gain * gain / (eta if eta > 1e-12 else 1e-12)
                     if value > best:
                         best, j = value, t
+        if j < 0:  # what is left to gain is rounding
+            break
         eta = kii + K[j, j] - 2.0 * Ki[j]
         room_i, room_j = hi[i] - beta[i], beta[j] - lo[j]
         step = (top - g[j]) / (eta if eta > 1e-12 else 1e-12)
@@ -525,8 +528,7 @@ def _follow(K, lo, hi, face, nF, T, slot, used, side, z, D, p, start, P):
     """
     F, at, m = face.F, face.at, K.shape[0]
     d, x, r = np.empty(m), np.empty(MOST_PIVOTS + 2), np.empty(MOST_PIVOTS + 2)
-    for a in range(P.size[0]):
-        P.where[P.act[a]] = -1
+    P.where[:] = -1
     P.size[0] = 0
     free, still, t, corners, ended = nF, 0.0, 0.0, 0, LONG
     for a in range(nF):
@@ -622,17 +624,23 @@ def _interval(lo, hi, beta, g, p):
 
 
 @inner
-def _snap(lo, hi, beta):
-    """To its bound what rounding has left beside it: it would tie b, and must not."""
-    largest = 0.0
+def _snap(lo, hi, beta, residue):
+    """To its bound what rounding has left beside it: it would tie b, and must not.
+
+    -> whether something moved.
+    """
+    largest, moved = 0.0, False
     for f in beta:
         largest = max(largest, abs(f))
     for t in range(beta.size):
-        near = RESIDUE * min(hi[t] - lo[t], largest)
+        near = residue * min(hi[t] - lo[t], largest)
         if beta[t] - lo[t] <= near:
+            moved = moved or beta[t] != lo[t]
             beta[t] = lo[t]
         elif hi[t] - beta[t] <= near:
+            moved = moved or beta[t] != hi[t]
             beta[t] = hi[t]
+    return moved
 
 
 @inner
@@ -660,15 +668,24 @@ def _optimum(K, s, lo, hi, beta, g):
     best, vain = np.inf, 0
     for _ in range(MOST_FACTORS):
         steps += _pair_steps(K, lo, hi, beta, g, eps, 100 * m + 10000)
+        if _snap(lo, hi, beta, RESIDUE):
+            _product(K, beta, s, g)
         low, high = _interval(lo, hi, beta, g, -1)
-        excess = _excess(beta)
+        excess, size = _excess(beta), 0.0
+        for t in range(m):
+            size = max(size, abs(beta[t]))
         if low - high <= DONE and excess == 0.0:
             break
-        if low - high < 1e-6:  # what is left may be rounding
+        if low - high < 1e-6 and abs(excess) < 1e-9 * size:  # it may be rounding
             vain = 0 if low - high < 0.5 * best else vain + 1
             best = min(best, low - high)
             if vain > 2:
                 break
+        if abs(excess) > 1e-6 * size:  # a path that lost its way: back to pair steps
+            _rebalance(lo, hi, beta)
+            _product(K, beta, s, g)
+            eps *= SMO_FACTOR
+            continue
         eps *= SMO_FACTOR
         total, count = 0.0, 0
         for t in range(m):
@@ -734,30 +751,42 @@ def _optimum(K, s, lo, hi, beta, g):
         face = Face(F, at, R, v, corner)
         ended, made = _follow(K, lo, hi, face, n, T, slot, used, side, z, D, -1, 0.0, P)
         corners += made + 1
+        total = 0.0
+        for t in range(m):
+            total += D[t]
+        # rounding: pair steps go on from where they were
+        if ended == BAD or not np.isfinite(total):
+            continue
         for t in range(m):
             beta[t] = min(max(D[t], lo[t]), hi[t])
-        _snap(lo, hi, beta)
+        _snap(lo, hi, beta, RESIDUE)
         _product(K, beta, s, g)
     return steps, corners
 
 
 @inner
-def _retrained(K, s, lo, hi, beta, p):
-    """The machine without p, trained from the full one; -> e_p, corners, beta."""
-    m = s.size
-    low_p, high_p = lo[p], hi[p]
-    lo[p] = hi[p] = 0.0
-    x = beta.copy()
-    left = x[p]  # what the others must take over
-    x[p] = 0.0
-    for t in range(m):
-        room = hi[t] - x[t] if left > 0.0 else lo[t] - x[t]
+def _rebalance(lo, hi, beta):
+    """Move some beta so that they add up to 0."""
+    left = 0.0
+    for f in beta:
+        left -= f
+    for t in range(beta.size):
+        room = hi[t] - beta[t] if left > 0.0 else lo[t] - beta[t]
         step = min(left, room) if left > 0.0 else max(left, room)
-        x[t] += step
+        beta[t] += step
         left -= step
         if left == 0.0:
             break
-    g = np.empty(m)
+
+
+@inner
+def _retrained(K, s, lo, hi, beta, p):
+    """The machine without p, trained from the full one; -> e_p, corners, beta."""
+    low_p, high_p = lo[p], hi[p]
+    lo[p] = hi[p] = 0.0
+    x, g = beta.copy(), np.empty(s.size)
+    x[p] = 0.0
+    _rebalance(lo, hi, x)
     _product(K, x, s, g)
     _, corners = _optimum(K, s, lo, hi, x, g)
     low, high = _interval(lo, hi, x, g, p)
@@ -933,7 +962,7 @@ def _all_paths(K, s, lo, hi, beta, g, asked, back, home, out, road, exchanges, a
                 lost += 1
                 continue
             x[p] = 0.0
-            _snap(lo, hi, x)
+            _snap(lo, hi, x, PATH_RESIDUE)
             slide, at_top[p] = _told(lo, hi, x, z, p)
             e_p, sure = z[p] - slide, True
             if rough > ROUGH or abs(s[p] - e_p) < CLEAR:

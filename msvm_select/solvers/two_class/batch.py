@@ -19,6 +19,7 @@ from msvm_select.parts import Composed, Parts, Told, gathered
 from msvm_select.records import Blocks, Floats
 from msvm_select.solvers.two_class import paths
 
+ROUNDING = 2e-9  # of K times alpha: so far off a decision may be (measured)
 WORK = 4e7  # squared samples of the parts of one call: about a second at the most
 ORDER = (paths.SUM, paths.SQUARE, paths.SLACK, paths.KKT, paths.BIAS, paths.WIDTH)
 """The facts of a part, in the order of ``FACTS``; the gap is last."""
@@ -73,8 +74,9 @@ def leave_out(machine: Composed, jobs: int, tell: Tell) -> LeftOut:
         )  # fmt: skip
 
     _all(run, parts, jobs, tell)
-    table = parts.towards(margins)
-    return gathered(parts.y, table, road, exchanges, top, np.zeros(shape))
+    largest = float(np.abs(parts.gram.diagonal).max(initial=0.0) * machine.alpha.max())
+    unsure = np.full(shape, ROUNDING * largest)
+    return gathered(parts.y, parts.towards(margins), road, exchanges, top, unsure)
 
 
 def _all(run: Callable[[Call], None], parts: Parts, jobs: int, tell: Tell) -> None:

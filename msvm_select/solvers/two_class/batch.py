@@ -83,7 +83,7 @@ def _all(run: Callable[[Call], None], parts: Parts, jobs: int, tell: Tell) -> No
     """Every call, ``jobs`` of them at the same time; each part has its own places."""
     if jobs == 1:
         for call in _calls(parts, jobs):
-            tell(call.begin, parts.count)
+            tell(parts.m * call.begin // parts.count, parts.m)
             run(call)
     else:
         with ThreadPoolExecutor(jobs) as pool:
@@ -92,10 +92,10 @@ def _all(run: Callable[[Call], None], parts: Parts, jobs: int, tell: Tell) -> No
                 waiting.append(pool.submit(run, call))
                 if len(waiting) > 2 * jobs:
                     waiting.pop(0).result()
-                tell(call.begin, parts.count)
+                tell(parts.m * call.begin // parts.count, parts.m)
             for one in waiting:
                 one.result()
-    tell(parts.count, parts.count)
+    tell(parts.m, parts.m)
 
 
 def _calls(parts: Parts, jobs: int) -> Iterator[Call]:

@@ -41,6 +41,7 @@ from msvm_select.solvers.compiled import INNER, kernel
 # Sums may be taken in another order than they are written: that makes them fast.
 inner = njit(**INNER, fastmath={"reassoc", "contract"})
 
+BLOCK = 32  # rows that are inverted at once
 MOST_PIVOTS = 64  # variables that change their status on one factor
 MOST_CORNERS = 400  # of one path
 MOST_FACTORS = 60  # factors of one training
@@ -49,8 +50,8 @@ SINGULAR = 1e-13  # of the largest K_ii: a pivot below it is rounding
 NO_BEND = 1e-11  # of K_ii: a curvature below it is none
 DONE = 1e-11  # violation that counts as rounding
 MOST_BASES = 3  # bases that settle less than half of what is left
-SPARE = 2000  # samples up to which every column may be kept
-CHUNK = 256  # samples whose columns are made at once
+SPARE = 2000  # samples up to which every column is kept
+CHUNK = 256  # beyond: samples whose columns are made at once, and others kept
 RESIDUE = 1e-10  # of a variable's range, or of the largest: so near to a bound is at it
 PATH_RESIDUE = 1e-8  # likewise at the end of a path, whose factor is rougher
 ROUGH = 1e-9  # residual of the inverse beyond which every answer is checked by K
@@ -67,14 +68,17 @@ NOT_A_SV, BY_TRAINING, PREDICTED, REPAIRED, RETRAINED, SINGLE = range(6)
 class Face(NamedTuple):
     """The free variables F of an optimum with R, v and the corner of the inverse.
 
-    ``at``: the position of a sample in F, or -1.
+    N: the others; ``at``: the position of a sample in F, or -1; K_FN: rows F, columns N
+    of the kernel matrix.
     """
 
     F: Ints
+    N: Ints
     at: Ints
     R: Floats
     v: Floats
     corner: float
+    K_FN: Floats
 
 
 @inner
@@ -199,70 +203,126 @@ def _push_by(K, g, lo, hi, beta, F, n, L, j, shift):
 
 @inner
 def _inverse(L, n, shift, R, v):
-    """R, v of the bordered system from the factor of K~_FF."""
+    """R, v of the bordered system from the factor of K~_FF; -> its corner.
+
+    With X = L^-1, made by blocks, the inverse of K~_FF is X'X.
+    """
     X = np.zeros((n, n))
-    for a in range(n):
-        row = X[a]
-        row[a] = 1.0
-        for c in range(a):
-            f = L[a, c]
-            other = X[c]
-            for b in range(c + 1):
-                row[b] -= f * other[b]
-        f = 1.0 / L[a, a]
-        for b in range(a + 1):
-            row[b] *= f
-    inverse = np.dot(X.T, X)
+    for first in range(0, n, BLOCK):
+        last = min(first + BLOCK, n)
+        for a in range(first, last):
+            row = X[a]
+            row[a] = 1.0
+            for c in range(first, a):
+                f = L[a, c]
+                other = X[c]
+                for b in range(first, c + 1):
+                    row[b] -= f * other[b]
+            f = 1.0 / L[a, a]
+            for b in range(first, a + 1):
+                row[b] *= f
+    size = BLOCK
+    while size < n:  # two blocks and what lies below the first make one
+        for first in range(0, n - size, 2 * size):
+            mid, last = first + size, min(first + 2 * size, n)
+            above = np.ascontiguousarray(X[first:mid, first:mid])
+            between = np.dot(np.ascontiguousarray(L[mid:last, first:mid]), above)
+            below = np.ascontiguousarray(X[mid:last, mid:last])
+            X[mid:last, first:mid] = -np.dot(below, between)
+        size *= 2
+    R[:] = 0.0
+    for first in range(0, n, 4 * BLOCK):  # what lies right of these rows is 0
+        last = min(first + 4 * BLOCK, n)
+        rows = np.ascontiguousarray(X[first:last, :last])
+        R[:last, :last] += np.dot(rows.T, rows)
     total = 0.0
     for a in range(n):
         s = 0.0
         for b in range(n):
-            s += inverse[a, b]
+            s += R[a, b]
         v[a] = s
         total += s
     for a in range(n):
         for b in range(n):
-            R[a, b] = inverse[a, b] - v[a] * v[b] / total
+            R[a, b] -= v[a] * v[b] / total
     for a in range(n):
         v[a] /= total
     return shift - 1.0 / total
 
 
 @inner
-def _need(K, face, n, j, T, slot, used):
+def _face(K, s, lo, hi, beta, g, free):
+    """The face of these free variables; some may come to a bound on the way."""
+    m, n = s.size, free.size
+    L = np.empty((n, n))
+    n, moved, shift = _factor(K, g, lo, hi, beta, free, n, L)
+    if moved:
+        _product(K, beta, s, g)
+    F, N, at = free[:n], np.empty(m - n, np.int64), np.full(m, -1)
+    R, v, K_FN = np.empty((n, n)), np.empty(n), np.empty((n, m - n))
+    corner = _inverse(L, n, shift, R, v)
+    for a in range(n):
+        at[F[a]] = a
+    c = 0
+    for t in range(m):
+        if at[t] < 0:
+            N[c] = t
+            c += 1
+    for a in range(n):
+        row, source = K_FN[a], K[F[a]]
+        for c in range(m - n):
+            row[c] = source[N[c]]
+    return Face(F, N, at, R, v, corner, K_FN)
+
+
+@inner
+def _carried(face, u, shift, out):
+    """The outputs where beta_F moves by u and every e_N by ``shift``."""
+    F, N = face.F, face.N
+    e = np.full(N.size, shift)
+    for a in range(F.size):
+        f, row = u[a], face.K_FN[a]
+        for c in range(N.size):
+            e[c] -= f * row[c]
+    for c in range(N.size):
+        out[N[c]] = e[c]
+    for a in range(F.size):
+        out[F[a]] = u[a]
+
+
+@inner
+def _need(K, face, j, T, slot, used):
     """Column j of T, if it is not there: the response of beta_F and e_N to input j."""
     if slot[j] >= 0:
         return
     out = T[used[0]]
     slot[j] = used[0]
     used[0] += 1
-    F, R, v, m = face.F, face.R, face.v, K.shape[0]
+    F, R, v, n = face.F, face.R, face.v, face.F.size
     u = np.empty(n)
     q = face.at[j]
     if q >= 0:  # its input is e_j
-        out[:] = v[q]
         for a in range(n):
             u[a] = -R[a, q]
-    else:
-        Kj = K[j]
-        shift, off = -face.corner, 1.0
-        for a in range(n):
-            s = -v[a]
-            for b in range(n):
-                s -= R[a, b] * Kj[F[b]]
-            u[a] = s
-            off += s
-            shift -= v[a] * Kj[F[a]]
-        for a in range(n):  # the sum stays 0 to the last bit, however rough R is
-            u[a] -= off * v[a]
-        for t in range(m):
-            out[t] = -Kj[t] - shift
+        _carried(face, u, v[q], out)
+        return
+    Kj = K[j]
+    k = np.empty(n)
     for a in range(n):
-        f, row = u[a], K[F[a]]
-        for t in range(m):
-            out[t] -= f * row[t]
+        k[a] = Kj[F[a]]
+    shift, off = -face.corner, 1.0
     for a in range(n):
-        out[F[a]] = u[a]
+        s = -v[a]
+        for b in range(n):
+            s -= R[a, b] * k[b]
+        u[a] = s
+        off += s
+        shift -= v[a] * k[a]
+    for a in range(n):  # the sum stays 0 to the last bit, however rough R is
+        u[a] -= off * v[a]
+    _carried(face, u, -shift, out)
+    for t in face.N:
+        out[t] -= Kj[t]
 
 
 @inner
@@ -405,7 +465,7 @@ def _slide(P, at, lo, hi, side, z, i, p):
 
 
 @inner
-def _flat(P, T, slot, at, F, nF, lo, hi, side, z, i, x, d):
+def _flat(P, T, slot, at, F, lo, hi, side, z, i, x, d):
     """beta_i moves where nothing bends, until a free variable comes to a bound.
 
     -> who came, and where beta_i is then. x: the inputs of the pivoted per unit.
@@ -415,8 +475,7 @@ def _flat(P, T, slot, at, F, nF, lo, hi, side, z, i, x, d):
         d[j] = T[slot[i], j] if P.where[i] < 0 else 0.0
     _respond(P, T, slot, x, d)
     best, who = hi[i] - lo[i], i
-    for a in range(nF):
-        j = F[a]
+    for j in F:
         s = sign * d[j]
         if P.where[j] < 0 and abs(s) > 1e-9:
             room = ((hi[j] if s > 0.0 else lo[j]) - z[j]) / s
@@ -428,8 +487,7 @@ def _flat(P, T, slot, at, F, nF, lo, hi, side, z, i, x, d):
             room = ((hi[j] if s > 0.0 else lo[j]) - P.w[a]) / s
             if room < best:
                 best, who = max(room, 0.0), j
-    for a in range(nF):
-        j = F[a]
+    for j in F:
         if P.where[j] < 0:
             z[j] += best * sign * d[j]
     for a in range(P.size[0]):
@@ -517,7 +575,7 @@ def _next(P, at, lo, hi, side, z, d, x, p, room, still):
 
 
 @inner
-def _follow(K, lo, hi, face, nF, T, slot, used, side, z, D, p, start, P):
+def _follow(K, lo, hi, face, T, slot, used, side, z, D, p, start, P):
     """From an optimum to the optimum at the end of the path; -> how it ended, corners.
 
     z: beta of the free F, e of the others (m,); side: 1 at hi, -1 at lo, 0 free;
@@ -530,9 +588,9 @@ def _follow(K, lo, hi, face, nF, T, slot, used, side, z, D, p, start, P):
     d, x, r = np.empty(m), np.empty(MOST_PIVOTS + 2), np.empty(MOST_PIVOTS + 2)
     P.where[:] = -1
     P.size[0] = 0
-    free, still, t, corners, ended = nF, 0.0, 0.0, 0, LONG
-    for a in range(nF):
-        still = max(still, STILL * abs(z[F[a]]))
+    free, still, t, corners, ended = F.size, 0.0, 0.0, 0, LONG
+    for j in F:
+        still = max(still, STILL * abs(z[j]))
     if p >= 0 and at[p] >= 0:
         free -= 1
         if not _pivot_in(P, T, slot, p, 0.0):
@@ -557,7 +615,7 @@ def _follow(K, lo, hi, face, nF, T, slot, used, side, z, D, p, start, P):
         if P.size[0] + 2 > MOST_PIVOTS or used[0] + 2 > T.shape[0]:
             break
         good = True
-        _need(K, face, nF, i, T, slot, used)
+        _need(K, face, i, T, slot, used)
         if leaves:
             slope = d[i] if P.where[i] < 0 else x[P.where[i]]
             side[i] = 1 if slope > 0.0 else -1
@@ -566,7 +624,7 @@ def _follow(K, lo, hi, face, nF, T, slot, used, side, z, D, p, start, P):
                 other, e = _slide(P, at, lo, hi, side, z, i, p)
                 if other < 0:
                     return BAD, corners
-                _need(K, face, nF, other, T, slot, used)
+                _need(K, face, other, T, slot, used)
                 value = hi[other] if side[other] > 0 else lo[other]
                 good = _free(P, T, slot, side, z, other, value)
                 free += 1
@@ -576,9 +634,9 @@ def _follow(K, lo, hi, face, nF, T, slot, used, side, z, D, p, start, P):
             good = _free(P, T, slot, side, z, i, hi[i] if side[i] > 0 else lo[i])
             free += 1
         else:
-            who, value = _flat(P, T, slot, at, F, nF, lo, hi, side, z, i, x, d)
+            who, value = _flat(P, T, slot, at, F, lo, hi, side, z, i, x, d)
             if who != i:
-                _need(K, face, nF, who, T, slot, used)
+                _need(K, face, who, T, slot, used)
                 good = _hold(P, T, slot, lo, hi, side, z, who, 0.0)
                 good = good and _free(P, T, slot, side, z, i, value)
         if not good:
@@ -659,8 +717,7 @@ def _optimum(K, s, lo, hi, beta, g):
     m = s.size
     eps = SMO_FIRST
     steps = corners = 0
-    at = np.empty(m, np.int64)
-    F = np.empty(m, np.int64)
+    free = np.empty(m, np.int64)
     side = np.empty(m, np.int64)
     z, D = np.empty(m), np.empty(m)
     slot = np.empty(m, np.int64)
@@ -699,34 +756,17 @@ def _optimum(K, s, lo, hi, beta, g):
             e = g[t] - b
             wrong = (e > DONE and beta[t] < hi[t]) or (e < -DONE and beta[t] > lo[t])
             if lo[t] < hi[t] and (wrong or lo[t] < beta[t] < hi[t]):
-                F[n] = t
+                free[n] = t
                 n += 1
-        L = np.empty((n, n))
-        n, moved, shift = _factor(K, g, lo, hi, beta, F, n, L)
-        if moved:
-            _product(K, beta, s, g)
-        R, v = np.empty((n, n)), np.empty(n)
-        corner = _inverse(L, n, shift, R, v)
-        for t in range(m):
-            at[t] = slot[t] = -1
-            side[t] = 1 if beta[t] >= hi[t] else -1
-        for a in range(n):
-            at[F[a]] = a
-            side[F[a]] = 0
+        face = _face(K, s, lo, hi, beta, g, free[:n])
+        F, at, R, v = face.F, face.at, face.R, face.v
+        n = F.size
         # the path of the labels: e of the start is 0 where a condition is broken
         rest = np.empty(n)
         for a in range(n):
             rest[a] = g[F[a]] - b
-        for t in range(m):
-            e = g[t] - b
-            D[t] = 0.0
-            z[t] = e
-            if at[t] >= 0:
-                z[t] = beta[t]
-            elif (side[t] > 0 and e < 0.0) or (side[t] < 0 and e > 0.0):
-                z[t], D[t] = 0.0, e
         # and its sum, as far as rounding has let it go, comes back to 0
-        tilt, off = -corner * excess, excess
+        tilt, off = -face.corner * excess, excess
         moves = np.empty(n)
         for a in range(n):
             f = -v[a] * excess
@@ -737,19 +777,18 @@ def _optimum(K, s, lo, hi, beta, g):
             tilt += v[a] * rest[a]
         for a in range(n):
             moves[a] -= off * v[a]
+        _carried(face, moves, -tilt, D)
         for t in range(m):
-            D[t] -= tilt
-        for a in range(n):
-            f = moves[a]
-            row = K[F[a]]
-            for t in range(m):
-                D[t] -= f * row[t]
-        for a in range(n):
-            D[F[a]] = moves[a]
+            slot[t] = -1
+            side[t] = 0 if at[t] >= 0 else (1 if beta[t] >= hi[t] else -1)
+            e = g[t] - b
+            z[t] = beta[t] if at[t] >= 0 else e
+            if e * side[t] < 0.0:
+                z[t] = 0.0
+                D[t] += e
         used[0] = 0
         T = np.empty((3 * MOST_PIVOTS, m))
-        face = Face(F, at, R, v, corner)
-        ended, made = _follow(K, lo, hi, face, n, T, slot, used, side, z, D, -1, 0.0, P)
+        ended, made = _follow(K, lo, hi, face, T, slot, used, side, z, D, -1, 0.0, P)
         corners += made + 1
         total = 0.0
         for t in range(m):
@@ -795,8 +834,9 @@ def _retrained(K, s, lo, hi, beta, p):
 
 
 @inner
-def _tightness(K, face, n):
+def _tightness(K, face):
     """How far R and v are from the inverse: the residual for one right-hand side."""
+    n = face.F.size
     r, x, shift, off = np.empty(n), np.empty(n), 0.0, 0.0
     for a in range(n):
         r[a] = 1.0 + ((a * 7919) % 13) / 13.0
@@ -818,12 +858,10 @@ def _tightness(K, face, n):
 
 
 @inner
-def _columns_of(K, face, n, samples, T, slot):
+def _columns_of(K, face, samples, T, slot):
     """The columns of T of all these samples, by one product."""
-    m, size = K.shape[0], samples.size
-    K_F = np.empty((n, m))
-    for a in range(n):
-        K_F[a] = K[face.F[a]]
+    F, N, R, v = face.F, face.N, face.R, face.v
+    n, size = F.size, samples.size
     W, offset, bounded = np.empty((size, n)), np.empty(size), False
     slot[:] = -1
     for k in range(size):
@@ -832,36 +870,35 @@ def _columns_of(K, face, n, samples, T, slot):
         if face.at[p] < 0:
             bounded = True
             for a in range(n):
-                W[k, a] = K[p, face.F[a]]
+                W[k, a] = K[p, F[a]]
         else:
             for a in range(n):
-                W[k, a] = face.R[face.at[p], a]
-    turned = np.dot(W, face.R) if bounded else W
+                W[k, a] = R[face.at[p], a]
+    turned = np.dot(W, R) if bounded else W
     for k in range(size):
         p = samples[k]
         if face.at[p] >= 0:
-            offset[k] = face.v[face.at[p]]
+            offset[k] = v[face.at[p]]
             continue
         off, h = 1.0, face.corner
         for a in range(n):
-            h += face.v[a] * W[k, a]
+            h += v[a] * W[k, a]
         for a in range(n):
-            W[k, a] = turned[k, a] + face.v[a]
+            W[k, a] = turned[k, a] + v[a]
             off -= W[k, a]
         for a in range(n):
-            W[k, a] += off * face.v[a]
+            W[k, a] += off * v[a]
         offset[k] = h
-    T[:size] = np.dot(W, K_F)
+    e = np.dot(W, face.K_FN)
     for k in range(size):
         p, row = samples[k], T[k]
-        for t in range(m):
-            row[t] += offset[k]
+        for c in range(N.size):
+            row[N[c]] = e[k, c] + offset[k]
         if face.at[p] < 0:
-            Kp = K[p]
-            for t in range(m):
-                row[t] -= Kp[t]
+            for t in N:
+                row[t] -= K[p, t]
         for a in range(n):
-            row[face.F[a]] = -W[k, a]
+            row[F[a]] = -W[k, a]
 
 
 @inner
@@ -895,30 +932,21 @@ def _all_paths(K, s, lo, hi, beta, g, asked, back, home, out, road, exchanges, a
     m = s.size
     low_back, high_back = lo[max(back, 0)], hi[max(back, 0)]
     low, high = _interval(lo, hi, beta, g, back)
-    F, at = np.empty(m, np.int64), np.full(m, -1)
-    n, b = 0, 0.5 * (low + high)
+    free, n, b = np.empty(m, np.int64), 0, 0.5 * (low + high)
     for t in range(m):
         if lo[t] < beta[t] < hi[t]:
-            F[n] = t
+            free[n] = t
             n += 1
     if n == 0:  # the one that holds an end of the interval of b is taken for free
         for t in range(m):
             if t != back and beta[t] < hi[t] and g[t] == low and lo[t] < hi[t]:
-                F[0], n, b = t, 1, low
+                free[0], n, b = t, 1, low
                 break
-    L = np.empty((n, n))
-    n, moved, shift = _factor(K, g, lo, hi, beta, F, n, L)
-    if moved:
-        _product(K, beta, s, g)
-    R, v = np.empty((n, n)), np.empty(n)
-    corner = _inverse(L, n, shift, R, v)
-    for a in range(n):
-        at[F[a]] = a
-    face = Face(F, at, R, v, corner)
-    rough = _tightness(K, face, n)
-    chunk = min(CHUNK, asked.size)
-    spare = m if m <= SPARE else CHUNK
-    T = np.empty((chunk + spare + MOST_PIVOTS + 3, m))
+    face = _face(K, s, lo, hi, beta, g, free[:n])
+    at, rough = face.at, _tightness(K, face)
+    few = m <= SPARE
+    chunk = asked.size if few else min(CHUNK, asked.size)
+    T = np.empty(((m if few else chunk + CHUNK) + MOST_PIVOTS + 3, m))
     slot, side = np.empty(m, np.int64), np.empty(m, np.int64)
     used = np.zeros(1, np.int64)
     z, x = np.empty(m), np.empty(m)
@@ -926,7 +954,7 @@ def _all_paths(K, s, lo, hi, beta, g, asked, back, home, out, road, exchanges, a
     lost = 0
     for first in range(0, asked.size, chunk):
         samples = asked[first : first + chunk]
-        _columns_of(K, face, n, samples, T, slot)
+        _columns_of(K, face, samples, T, slot)
         used[0] = samples.size
         for k in range(samples.size):
             p = samples[k]
@@ -935,13 +963,13 @@ def _all_paths(K, s, lo, hi, beta, g, asked, back, home, out, road, exchanges, a
                     if slot[t] >= samples.size:
                         slot[t] = -1
                 used[0] = samples.size
-            row, free = T[k], at[p] >= 0
+            row, tied = T[k], at[p] >= 0
             for t in range(m):
                 side[t] = 0 if at[t] >= 0 else (1 if beta[t] >= hi[t] else -1)
                 z[t] = beta[t] if at[t] >= 0 else g[t] - b
-                x[t] = 0.0 if free else -beta[p] * row[t]
+                x[t] = 0.0 if tied else -beta[p] * row[t]
             if home != 0.0:  # it comes back as p leaves, and the sum stays as it is
-                _need(K, face, n, back, T, slot, used)
+                _need(K, face, back, T, slot, used)
                 row = T[slot[back]]
                 for t in range(m):
                     x[t] += home * row[t]
@@ -950,7 +978,7 @@ def _all_paths(K, s, lo, hi, beta, g, asked, back, home, out, road, exchanges, a
                 x[back] += z[back]  # its condition is broken: it comes back by a path
                 z[back] = 0.0
             ended, corners = _follow(
-                K, lo, hi, face, n, T, slot, used, side, z, x, p, beta[p], P
+                K, lo, hi, face, T, slot, used, side, z, x, p, beta[p], P
             )
             exchanges[p] += corners
             if home != 0.0:

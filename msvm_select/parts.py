@@ -156,6 +156,14 @@ class Parts(ABC):
         """
 
     @abstractmethod
+    def outputs(self, machine: Composed) -> Floats:
+        """Likewise (m, Q) of the training samples, from what the parts know of them."""
+
+    @abstractmethod
+    def predicted(self, machine: Composed) -> Ints:
+        """The class (m,) of each training sample."""
+
+    @abstractmethod
     def judged(self, found: LeftOut, machine: Composed) -> LeftOut:
         """The answers of the whole from those of the parts (tables of ``found``)."""
 
@@ -216,53 +224,88 @@ class Pairs(Parts):
         positive = np.arange(rows.size) < self.offsets[a + 1] - self.offsets[a]
         return Part(rows, positive, b, a)
 
-    def pair_decisions(self, K: Floats, alpha: Floats, b: Floats) -> Floats:
-        """f of each pair (p, pairs) at new samples, > 0 for its first class."""
-        return pair_decisions(K, alpha, b, self.y, self.pairs)
-
     def decided(self, K: Floats, alpha: Floats, b: Floats) -> tuple[Ints, Floats]:
         """f > 0 is a vote for the first class of a pair, else for the second."""
-        votes = self.votes(self.pair_decisions(K, alpha, b))
+        held = self.supports(alpha)
+        nobody, votes = np.full(K.shape[0], -1), np.zeros((K.shape[0], self.Q))
+        self._count(K[:, held], alpha, b, held, nobody, votes)
         return votes.argmax(axis=1).astype(np.int64), votes
 
-    def votes(self, f: Floats) -> Floats:
-        """(p, Q), by the decisions of all pairs."""
-        return votes_of(f, self.pairs, self.Q, np.ones(f.shape, dtype=np.bool_))
+    def supports(self, alpha: Floats) -> Ints:
+        """The support vectors, class after class."""
+        return np.asarray(self.order[(alpha != 0.0).any(axis=1)[self.order]])
+
+    def votes_of_others(self, alpha: Floats, b: Floats, rows: Ints) -> Floats:
+        """(rows, Q): for some samples, by the pairs without the class of the sample."""
+        held, votes = self.supports(alpha), np.zeros((rows.size, self.Q))
+        step = max(1, BLOCK // max(1, held.size))
+        for first in range(0, rows.size, step):
+            some = rows[first : first + step]
+            K, told = self.gram.block(some, held), votes[first : first + step]
+            self._count(K, alpha, b, held, self.y[some], told)
+        return votes
+
+    def _count(
+        self, K: Floats, alpha: Floats, b: Floats, held: Ints, own: Ints, votes: Floats
+    ) -> None:
+        from msvm_select.votes import count_votes
+
+        biases = np.full((self.Q, self.Q), np.nan)
+        biases[tuple(self.pairs.T)] = b
+        starts = np.searchsorted(self.y[held], np.arange(self.Q + 1))
+        count_votes(np.ascontiguousarray(K), alpha[held], starts, biases, own, votes)
 
     @cached_property
-    def place(self) -> Ints:
-        """(Q, Q): which pair is that of two classes; -1 where there is none."""
-        found = np.full((self.Q, self.Q), -1)
-        first, second = self.pairs.T
-        found[first, second] = found[second, first] = np.arange(self.count)
+    def there(self) -> Mask:
+        """(m, Q): whether there is a pair of the class of the sample and another."""
+        found = np.broadcast_to(np.diff(self.offsets) > 0, (self.m, self.Q)).copy()
+        found[np.arange(self.m), self.y] = False
         return found
 
-    def own_votes(self, f: Floats, y: Ints) -> Floats:
-        """(p, Q): of the votes those by the pairs of the class y (p,) of each."""
-        place, at = self.place[y], np.arange(y.size)
-        first = y[:, None] < np.arange(self.Q)
-        won = first == (np.take_along_axis(f, place, axis=1) > 0.0)
-        there = place >= 0
-        votes = (there & ~won).astype(np.float64)
-        votes[at, y] = (there & won).sum(axis=1)
+    def own_votes(self, decisions: Floats) -> tuple[Ints, Mask]:
+        """How many pairs of its class a sample wins (m,), to which classes it loses.
+
+        By decisions (m, Q) as ``f`` has them; one that is NaN is no vote.
+        """
+        there = self.there & np.isfinite(decisions)
+        lost = there & pairs_lost(self.y, decisions)
+        return (there & ~lost).sum(axis=1), lost
+
+    def voted(self, machine: Composed, decisions: Floats) -> Ints:
+        """The class with the most votes; the pairs of its own class decide so.
+
+        A sample that wins all of these is of its class: no other can have as many.
+        """
+        won, lost = self.own_votes(decisions)
+        winner = self.y.copy()
+        open_ones = np.flatnonzero(won < self.there.sum(axis=1))
+        votes = machine.votes_of_others(open_ones) + lost[open_ones]
+        none = won[open_ones] + lost[open_ones].sum(axis=1) == 0  # its class is gone
+        own = np.where(none, -1, won[open_ones])
+        votes[np.arange(open_ones.size), self.y[open_ones]] = own
+        winner[open_ones] = votes.argmax(axis=1)
+        return winner
+
+    def outputs(self, machine: Composed) -> Floats:
+        """The votes of all pairs."""
+        won, lost = self.own_votes(machine.part_decisions)
+        votes = machine.votes_of_others(np.arange(self.m)) + lost
+        votes[np.arange(self.m), self.y] = won
         return np.asarray(votes)
+
+    def predicted(self, machine: Composed) -> Ints:
+        """By votes, most of which need not be counted."""
+        return self.voted(machine, machine.part_decisions)
 
     def judged(self, found: LeftOut, machine: Composed) -> LeftOut:
         """The pairs of p's class judge it without it, all others as they are."""
-        y, Q, at = self.y, self.Q, np.arange(self.m)
         margins = found.margins.copy()
-        margins[at, y] = np.inf
-        single = (np.bincount(y, minlength=Q) == 1)[y]
-        votes = machine.votes_of_others.copy()
-        own = np.isfinite(margins) & ~single[:, None]
-        lost = pairs_lost(y, margins)
-        votes[at, y] += (own & ~lost).sum(axis=1)
-        votes += own & lost
-        votes[single, y[single]] = -1.0
+        single = np.bincount(self.y, minlength=self.Q)[self.y] == 1
+        votes = self.voted(machine, np.where(single[:, None], np.nan, margins))
+        margins[np.arange(self.m), self.y] = np.inf
         return Voted(
-            y=y, margins=margins, road=found.road, exchanges=found.exchanges,
-            at_top=found.at_top, unsure=found.unsure,
-            votes=votes.argmax(axis=1).astype(np.int64),
+            y=self.y, margins=margins, road=found.road, exchanges=found.exchanges,
+            at_top=found.at_top, unsure=found.unsure, votes=votes,
         )  # fmt: skip
 
 
@@ -292,6 +335,14 @@ class Rests(Parts):
         """The first of the largest outputs."""
         h = K @ (self.signs * alpha) + b
         return h.argmax(axis=1).astype(np.int64), h
+
+    def outputs(self, machine: Composed) -> Floats:
+        """Every part knows those of all samples."""
+        return machine.part_decisions
+
+    def predicted(self, machine: Composed) -> Ints:
+        """The first of the largest outputs."""
+        return np.asarray(machine.part_decisions.argmax(axis=1), dtype=np.int64)
 
     def judged(self, found: LeftOut, machine: Composed) -> LeftOut:
         """Every part is without p: its outputs tell."""
@@ -362,14 +413,14 @@ class Composed:
     @property
     def flow_imbalance(self) -> float:
         """The alpha of the two classes of a part have the same sum, but for this."""
-        worst = 0.0
-        for t in range(self.parts.count):
-            part = self.parts.part(t)
-            own = self.parts.own(part, self.alpha)
-            size = max(1.0, float(own.sum()))
-            off = abs(float(own[part.positive].sum() - own[~part.positive].sum()))
-            worst = max(worst, off / size)
-        return worst
+        rows, starts, ones, columns = self.parts.flat
+        sizes = np.diff(starts)
+        first = np.arange(rows.size) < np.repeat(starts[:-1] + ones, sizes)
+        column = np.where(first, *np.repeat(columns, sizes, axis=0).T)
+        own = self.alpha[rows, column]
+        size = np.add.reduceat(own, starts[:-1])
+        off = np.abs(np.add.reduceat(np.where(first, own, -own), starts[:-1]))
+        return float((off / np.maximum(1.0, size)).max(initial=0.0))
 
     @property
     def sum_alpha(self) -> float:
@@ -412,43 +463,42 @@ class Composed:
         return self.n_bounded == 0
 
     @cached_property
-    def at_training(self) -> tuple[Floats, Floats]:
-        """``outputs``, and of votes those of others, in blocks of rows."""
-        parts = self.parts
-        width = max(parts.m, parts.Q * parts.Q)
-        step = max(1, BLOCK // width)
-        told, others = [], []
-        for first in range(0, parts.m, step):
-            some = slice(first, first + step)
-            K = parts.gram.rows(some)
-            if isinstance(parts, Pairs):
-                f = parts.pair_decisions(K, self.alpha, self.b)
-                votes = parts.votes(f)
-                others.append(votes - parts.own_votes(f, parts.y[some]))
-            else:
-                votes = parts.decided(K, self.alpha, self.b)[1]
-            told.append(votes)
-        return np.concatenate(told), np.concatenate(others or told)
+    def part_decisions(self) -> Floats:
+        """The table ``f`` without the ridge, which no new sample would meet."""
+        own = self.parts.ridge * self.alpha
+        if isinstance(self.parts, Rests):
+            own *= self.parts.signs
+        return self.found.f - own
 
-    @property
-    def votes_of_others(self) -> Floats:
-        """(m, Q): by the pairs without the class of the sample."""
-        return self.at_training[1]
+    @cached_property
+    def _counted(self) -> tuple[Floats, Mask]:
+        """Votes of others (m, Q), and of which samples they have been counted."""
+        shape = (self.parts.m, self.parts.Q)
+        return np.zeros(shape), np.zeros(shape[0], dtype=np.bool_)
 
-    @property
+    def votes_of_others(self, rows: Ints) -> Floats:
+        """(rows, Q): for some samples, by the pairs without the class of the sample."""
+        assert isinstance(self.parts, Pairs)
+        votes, known = self._counted
+        new = rows[~known[rows]]
+        votes[new] = self.parts.votes_of_others(self.alpha, self.b, new)
+        known[new] = True
+        return np.asarray(votes[rows])
+
+    @cached_property
     def predicted(self) -> Ints:
         """The class of each training sample."""
-        return np.asarray(self.outputs.argmax(axis=1), dtype=np.int64)
+        return self.parts.predicted(self)
 
     @property
     def train_errors(self) -> int:
         """Training samples that are wrong."""
         return int((self.predicted != self.parts.y).sum())
 
-    @property
+    @cached_property
     def outputs(self) -> Floats:
         """Votes (one against one) or outputs (one against the rest), (m, Q)."""
-        return self.at_training[0]
+        return self.parts.outputs(self)
 
     @property
     def decisions(self) -> Floats:

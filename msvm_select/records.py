@@ -223,12 +223,6 @@ class Gram:
             return Gram(factor=np.ascontiguousarray(self.factor[rows]))
         return Gram(whole=self.matrix[np.ix_(rows, rows)])
 
-    def rows(self, some: slice) -> Floats:
-        """Some rows of K."""
-        if self.factor is not None:
-            return np.asarray(self.factor[some] @ self.factor.T)
-        return self.matrix[some]
-
     def product(self, tau: Floats) -> Floats:
         """K tau, without building K where the factor is there."""
         if self.factor is None:
@@ -272,16 +266,17 @@ class Blocks(Gram):
         K = self.between(self.X[rows], self.X[rows])
         return Gram(whole=self.finite((K + K.T) / 2.0))
 
-    def rows(self, some: slice) -> Floats:
-        """Some rows of K."""
+    def block(self, rows: Ints, others: Ints) -> Floats:
+        """K between some points and others, computed now."""
         assert self.between is not None
-        return self.between(self.X[some], self.X)
+        return self.between(self.X[rows], self.X[others])
 
     def product(self, tau: Floats) -> Floats:
         """K tau, a block of rows at a time."""
+        assert self.between is not None
         step = max(1, 2**22 // max(1, self.m))
-        some = (slice(first, first + step) for first in range(0, self.m, step))
-        return np.concatenate([self.rows(rows) @ tau for rows in some])
+        some = (self.X[first : first + step] for first in range(0, self.m, step))
+        return np.concatenate([self.between(Z, self.X) @ tau for Z in some])
 
 
 @dataclass(frozen=True, eq=False)

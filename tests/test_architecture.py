@@ -12,7 +12,7 @@ PLUG_INS = ("kernels", "machines", "solvers", "criteria")
 BELOW = (
     *("errors", "phrases", "names", "files", "memory", "lapack", "handover", "columns"),
     "records",
-    *("left_out", "flow", "solution", "parts", "geometry"),
+    *("left_out", "flow", "solution", "votes", "parts", "geometry"),
 )
 ORDER = (
     *BELOW,
@@ -42,8 +42,9 @@ DOORS = {
     "click": ("cli/",),
     "rich": ("cli/", "show/"),
     "pandas": ("data/", "results/"),
-    # the ball takes thousands of steps of some microseconds, as the solvers do
-    "numba": ("solvers/", "geometry/ball.py"),
+    # the ball takes thousands of steps of some microseconds, as the solvers do, and
+    # votes are counted by the million
+    "numba": ("solvers/", "geometry/ball.py", "votes.py"),
     "osqp": ("solvers/osqp.py",),
     "qpsolvers": ("solvers/qp.py", "criteria/"),
     "sklearn": ("estimator.py",),
@@ -64,6 +65,8 @@ LATE = {
     ("solvers/osqp.py", "msvm_select.lapack"),
     # a model saves itself, and its file makes models
     ("model/model.py", "msvm_select.model.file"),
+    # who classifies new samples compiles nothing
+    ("parts.py", "msvm_select.votes"),
     # settings load no engine
     ("settings/settings.py", "msvm_select.criteria.base"),
 }

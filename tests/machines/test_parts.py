@@ -15,6 +15,7 @@ from msvm_select.kernels.rbf import Rbf
 from msvm_select.machines.composed import OneVersusAll, OneVersusOne
 from msvm_select.machines.losses import Hinge, Quadratic
 from msvm_select.machines.weston_watkins import WestonWatkins
+from msvm_select.parts import pair_decisions, votes_of
 from msvm_select.records import Blocks, Scaling
 from msvm_select.solvers.exact.solver import Exact
 from msvm_select.solvers.qp import Qp
@@ -54,7 +55,9 @@ def test_one_versus_one_is_svc(name, C, gamma):
     peer = SVC(C=C, gamma=gamma, tol=1e-8, decision_function_shape="ovo")
     peer.fit(X[~test], y[~test])
     K = kernel.between(X[test], X[~test])
-    f = machine.parts.pair_decisions(K, machine.alpha, machine.b)
+    f = pair_decisions(
+        K, machine.alpha, machine.b, machine.parts.y, machine.parts.pairs
+    )
     # LIBSVM keeps K in single precision, which C multiplies
     near = 1e-5 * max(1.0, C / 8.0)
     assert np.abs(f - peer.decision_function(X[test])).max() < near
@@ -159,7 +162,9 @@ def test_left_out_is_retrained_without(kind, seed):
             _, h = without.parts.decided(K, without.alpha, without.b)
             margins = h[0, y[p]] - h[0]
         else:
-            f = without.parts.pair_decisions(K, without.alpha, without.b)[0]
+            f = pair_decisions(
+                K, without.alpha, without.b, without.parts.y, without.parts.pairs
+            )[0]
             margins = np.full(Q, np.nan)
             for (a, b), value in zip(combinations(range(Q), 2), f, strict=True):
                 if y[p] in (a, b):
@@ -209,3 +214,23 @@ def test_three_hundred_classes_of_three():
     assert machine.converged
     found = OneVersusOne(Hinge()).leave_out(Exact(), machine)
     assert machine.train_errors <= found.errors < 450
+
+
+def test_votes_are_those_of_all_decisions():
+    """Counted one by one they are what a table of every decision says, ties and all."""
+    rng = np.random.default_rng(4)
+    y = np.sort(rng.integers(0, 21, 150)[:149])
+    y[y == 7] = 8  # a class without a sample
+    X = np.round(rng.normal(size=(149, 2)) + 0.2 * y[:, None], 1)
+    X[1], X[140] = X[0], X[3]  # twins
+    for loss in (Hinge, Quadratic):
+        machine = trained(OneVersusOne, X, y, 21, 4.0, Rbf(0.5), loss)
+        K, parts = Rbf(0.5).between(X, X), machine.parts
+        f = pair_decisions(K, machine.alpha, machine.b, y, parts.pairs)
+        votes = votes_of(f, parts.pairs, 21, np.ones(f.shape, dtype=np.bool_))
+        assert (parts.decided(K, machine.alpha, machine.b)[1] == votes).all()
+        assert (machine.predicted == votes.argmax(axis=1)).all()
+        assert (machine.outputs == votes).all()
+        own = (parts.pairs[None] == y[:, None, None]).any(axis=2)
+        others = votes_of(f, parts.pairs, 21, ~own)
+        assert (machine.votes_of_others(np.arange(149)) == others).all()

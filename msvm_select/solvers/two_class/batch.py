@@ -104,14 +104,13 @@ def _calls(parts: Parts, jobs: int) -> Iterator[Call]:
         yield from _blocks(parts, parts.gram)
         return
     _, starts, _, _ = parts.flat
-    work = np.diff(starts).astype(np.float64) ** 2
-    share = min(WORK, float(work.sum()) / jobs)
-    begin, held = 0, 0.0
-    for t in range(parts.count):
-        held += work[t]
-        if held >= share or t == parts.count - 1:
-            yield Call(parts.gram.matrix, begin, t + 1)
-            begin, held = t + 1, 0.0
+    work = np.cumsum(np.diff(starts).astype(np.float64) ** 2)
+    share = min(WORK, float(work[-1]) / jobs)
+    begin, done = 0, 0.0
+    while begin < work.size:
+        end = min(int(np.searchsorted(work, done + share)) + 1, work.size)
+        yield Call(parts.gram.matrix, begin, end)
+        begin, done = end, float(work[end - 1])
 
 
 def _blocks(parts: Parts, gram: Blocks) -> Iterator[Call]:

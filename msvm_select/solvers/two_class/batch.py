@@ -101,7 +101,7 @@ def _all(run: Callable[[Call], None], parts: Parts, jobs: int, tell: Tell) -> No
 def _calls(parts: Parts, jobs: int) -> Iterator[Call]:
     """Runs of parts whose work is about WORK, or a part at a time on its own block."""
     if isinstance(parts.gram, Blocks):
-        yield from _blocks(parts, parts.gram)
+        yield from _blocks(parts, parts.gram, jobs == 1)
         return
     _, starts, _, _ = parts.flat
     work = np.cumsum(np.diff(starts).astype(np.float64) ** 2)
@@ -113,14 +113,18 @@ def _calls(parts: Parts, jobs: int) -> Iterator[Call]:
         begin, done = end, float(work[end - 1])
 
 
-def _blocks(parts: Parts, gram: Blocks) -> Iterator[Call]:
-    """The block of each part: of both its classes by themselves, and between them."""
+def _blocks(parts: Parts, gram: Blocks, alone: bool) -> Iterator[Call]:
+    """The block of each part: of both its classes by themselves, and between them.
+
+    ``alone``: a block is not used any more when the next one is asked for.
+    """
     rows, starts, ones, columns = parts.flat
     own: dict[int, Floats] = {}
+    room = np.empty(int(np.diff(starts).max()) ** 2 if alone else 0)
     for t in range(parts.count):
         some = rows[starts[t] : starts[t + 1]]
         n, at = some.size, int(ones[t])
-        K = np.empty((n, n))
+        K = room[: n * n].reshape(n, n) if alone else np.empty((n, n))
         halves = (slice(0, at), int(columns[t, 1])), (slice(at, n), int(columns[t, 0]))
         for half, k in halves:  # the class of each half keeps its alpha in the other's
             if k not in own:

@@ -1,18 +1,12 @@
 """What a sweep would go through: its grid, its memory, its time (``--dry-run``).
 
 To estimate the time, small parts of the data are swept: ever larger ones, with some of
-the kernel settings and of the values of C, as far as a few seconds go. The time of a
-kernel setting grows by a power of the number of samples, and the power rises from part
-to part until the dense algebra dominates.
-
-Beyond hard margin cells are copies and cost nothing. A figure is given with a range no
-wider than a factor of 4; where that would promise too much, it is what the sweep takes
-at least.
+the kernel settings and of the values of C, as far as a few seconds go. Each cell is
+told to the model of ``costs``, and that says what the cells of all samples take.
 """
 
 from __future__ import annotations
 
-import itertools
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
@@ -27,37 +21,32 @@ from msvm_select.geometry.ball import pair_steps
 from msvm_select.handover import Handover, NothingYetError
 from msvm_select.kernels.base import Kernel
 from msvm_select.kernels.mercer import MANY
-from msvm_select.memory import training_bytes
+from msvm_select.memory import COPIES
 from msvm_select.phrases import between, roughly
-from msvm_select.records import Dataset, Floats, Scaling
+from msvm_select.records import Dataset
 from msvm_select.settings import Settings, settings_from
 from msvm_select.solvers.exact.cycles import cycle_steps
 from msvm_select.solvers.leave_out.exchanges import exchange_each
 from msvm_select.solvers.two_class import paths
 from msvm_select.sweep.cells import Chain
-from msvm_select.sweep.headway import COPY, copied
+from msvm_select.sweep.costs import Costs, Estimate, Place, hard_margin, in_parallel
 from msvm_select.train.events import CellStarted, Event, Started
 from msvm_select.train.prepare import (
     LOOKED_AT,
     Prepared,
+    in_blocks,
     is_near_identity,
     prepared,
 )
 
 BALLS = ("radius-margin", "vc")  # what the names of criteria that need them begin with
 PROGRAM = 200e6  # bytes of Python and its packages
-FACTORS = 4  # of the size of the free variables squared
+FACTORS, TABLES = 4, 12  # of the size of the free variables squared; of m x Q
 FREE, MOST_FREE = 3, 6000  # variables in a factor: as a rule a sample; at the most
-WIDEST = 4.0  # the largest figure of a range by the smallest
-FAR = 5.0  # all samples by those of the largest part: beyond, only the low end is told
 WORK = 1.5  # seconds of work for all parts
 PATIENCE = 3.5  # seconds to wait for them, where others work on the machine too
-FIRST = 40  # samples; that part is begun once before, for what is loaded at first use
+FIRST = 40  # samples
 MOST_KERNELS, MOST_CS = 5, 3
-POWER, RISE, TOP = 1.6, 0.4, 2.8  # of m: of one part alone; per doubling; at the most
-LEAST_POWER, MOST_POWER = 1.0, 3.2  # that two parts may show
-SURE = 1.4  # the factor that times differ by from run to run
-DOUBT = 0.3  # the power of what is extrapolated by that widens the range
 LARGE = 5000  # samples x other classes: no sweep of fewer takes minutes
 MINUTES, WORTH = 60.0, 2.0  # seconds from which another machine is named; how slower
 ANSWER = 4.5  # seconds within which a plan is told
@@ -83,17 +72,26 @@ class Plan:
         return len(self.kernels) * len(self.settings.C)
 
     @property
+    def largest(self) -> int:
+        """The samples of the largest problem: of two classes, one against one."""
+        sizes = np.sort(np.bincount(self.data.y, minlength=2))
+        return int(sizes[-2:].sum()) if self.settings.machine == "ovo" else self.data.m
+
+    @property
     def gram_bytes(self) -> int:
-        """Of one Gram matrix."""
-        return 8 * self.data.m**2
+        """Of the largest Gram matrix that is held."""
+        m, machine = self.data.m, self.settings.machine
+        blocks = all(in_blocks(kernel, m, machine) for kernel in self.kernels)
+        return 8 * (self.largest if blocks else m) ** 2
 
     @property
     def peak_bytes(self) -> int:
         """What the whole may come to, roughly: every job has matrices of its own."""
         m, Q = self.data.m, self.data.Q
-        factor = 8 * min(m * min(Q - 1, FREE), MOST_FREE) ** 2
+        free = self.largest * (min(Q - 1, FREE) if self.settings.machine == "ww" else 1)
+        each = COPIES * self.gram_bytes + FACTORS * 8 * min(free, MOST_FREE) ** 2
         jobs = min(self.settings.jobs, len(self.kernels))
-        return int(PROGRAM + jobs * (training_bytes(m) + FACTORS * factor))
+        return int(PROGRAM + jobs * (each + TABLES * 8 * m * Q))
 
 
 def plan(data: Dataset, settings: Settings) -> Plan:
@@ -181,125 +179,70 @@ def _new(kernel: Any) -> bool:
         return True
 
 
-@dataclass(frozen=True)
-class Estimate:
-    """Seconds, judged by so many samples; ``high`` is None where nobody knows it."""
-
-    low: float
-    high: float | None
-    samples: int
-
-
-@dataclass(frozen=True, eq=False)
-class Part:
-    """What the cells of a part took (kernels, Cs), in seconds."""
-
-    samples: int
-    seconds: Floats
+Trial = tuple[Place, int, float, float | None]
+"""What ``Costs`` is told of a cell: where, how many samples, seconds, hard margin"""
 
 
 def estimate(
     data: Dataset, settings: Settings, kernels: Sequence[Kernel], more: float = 1.0
 ) -> Estimate:
     """What the sweep takes, told within ``more`` times PATIENCE whatever the data."""
-    cells = len(kernels) * len(settings.C)
-    share = min(settings.jobs, len(kernels))
-    began, worked = time.perf_counter(), time.process_time()
-    parts = list(_in_time(_parts(data, settings, kernels, more), more))
+    m, began, worked = data.m, time.perf_counter(), time.process_time()
+    trials = _in_time(_trials(data, settings, kernels, more), more * PATIENCE)
     waited = time.perf_counter() - began
-    if not parts:  # not even one setting of the smallest part was done
-        return Estimate(waited * cells / share, None, 0)
+    if len(trials) < 2:  # not even the first cell of the smallest part, twice
+        whole = in_parallel([waited * len(settings.C)] * len(kernels), settings.jobs)
+        return Estimate(whole, None)
     busy = max(1.0, waited / max(time.process_time() - worked, 1e-9))
-    # Cells of a part come to a hard margin sooner than those of all samples do, so
-    # copies count as nothing at the low end and fully at the high. At the low end the
-    # power stays as it is, and is not taken for more than a square.
-    low = _whole(parts, data.m, 0.0, rise=0.0, most=2.0)
-    high = _whole(parts, data.m, 1.0)
-    tested = sum(data.m <= MANY or not kernel.always_psd for kernel in kernels)
-    gram = tested * CUBE * data.m**3 + len(kernels) * SQUARE * data.m**2
-    ratio = data.m / parts[-1].samples
-    wide = SURE * ratio**DOUBT
-    low = (low * cells + gram) / (wide * share)
-    high = (high * cells + gram) * wide * busy / share
-    if ratio > FAR:
-        return Estimate(low, None, parts[-1].samples)
-    return Estimate(*_narrowed(low, high), parts[-1].samples)
+    costs = Costs(len(kernels), settings.C)
+    for trial in trials[1:]:
+        costs.tell(*trial)
+    places = [Place(i, C) for i in range(len(kernels)) for C in settings.C]
+    seconds, doubt = costs.seconds(places, m)
+    chains = busy * seconds.reshape(len(kernels), -1).sum(axis=1)
+    for i, kernel in enumerate(kernels):
+        if not in_blocks(kernel, m, settings.machine):
+            is_tested = m <= MANY or not kernel.always_psd
+            chains[i] += is_tested * CUBE * m**3 + SQUARE * m**2
+    loading = max(0.0, trials[0][2] - trials[1][2])
+    whole = loading + in_parallel(chains, settings.jobs)
+    return Estimate.of(whole, doubt * (1.0 - loading / whole), trials[-1][1])
 
 
-def _narrowed(low: float, high: float) -> tuple[float, float]:
-    """No wider than a factor of ``WIDEST``, about the same middle."""
-    if high <= WIDEST * low:
-        return low, high
-    middle = (low * high) ** 0.5
-    return middle / WIDEST**0.5, middle * WIDEST**0.5
-
-
-def _whole(
-    parts: list[Part],
-    m: int,
-    copies: float,
-    rise: float = RISE,
-    most: float = MOST_POWER,
-) -> float:
-    """A mean cell of all m samples; copies count as such a share of a trained cell."""
-    last = parts[-1]
-    means = _means(last, copies)
-    power = np.full(means.size, POWER)
-    if len(parts) > 1:
-        grown = np.maximum(means, COPY) / np.maximum(_means(parts[-2], copies), COPY)
-        ratio = last.samples / parts[-2].samples
-        power = np.clip(np.log(grown) / np.log(ratio), LEAST_POWER, most)
-    doublings = np.log2(m / last.samples)
-    for step in np.diff([*np.arange(0.0, doublings, 1.0), doublings]):
-        power = np.maximum(power, np.minimum(power + rise * step, TOP))
-        means = means * 2.0 ** (power * step)
-    return float(means.mean())
-
-
-def _means(part: Part, copies: float) -> Floats:
-    """The mean cell of each kernel setting."""
-    seconds = part.seconds.copy()
-    for row in seconds:
-        free = copied(row)
-        if free.any() and not free.all():
-            row[free] = copies * row[~free][-1]
-    return np.asarray(seconds.mean(axis=1))
-
-
-def _parts(
+def _trials(
     data: Dataset, settings: Settings, kernels: Sequence[Kernel], more: float
-) -> Iterator[Part]:
-    """Each part twice as large, while there is time; all of the data at the most."""
-    some = [kernels[i] for i in _spread(len(kernels), MOST_KERNELS)]
+) -> Iterator[Trial]:
+    """The cells of parts, each part twice as large, while there is time.
+
+    The first cell is there twice: once with what is loaded at first use.
+    """
+    some = _spread(len(kernels), MOST_KERNELS)
     few = tuple(settings.C[i] for i in _spread(len(settings.C), MOST_CS))
-    thin = replace(settings, C=few, jobs=1)
-    size = min(max(FIRST, 2 * data.Q), data.m)
-    list(_Watch(more).rows(part_of(data, size), thin, some[:1]))
-    watch = _Watch(
-        more
-    )  # what is loaded at first use takes nothing off the time for parts
-    for first in itertools.count():
-        part = part_of(data, size)
-        rows = list(watch.rows(part, thin, some))
-        complete = len(rows) == len(some)
-        if complete or (rows and not first):
-            yield Part(part.m, np.array(rows))
-        if not complete or size == data.m:
-            return
-        size = min(2 * size, data.m)
+    sizes = [min(max(FIRST, 2 * data.Q), data.m)]
+    while sizes[-1] < data.m:
+        sizes.append(min(2 * sizes[-1], data.m))
+    parts = [(sizes[0], few[:1], some[:1]), *((size, few, some) for size in sizes)]
+    for number, (size, Cs, chosen) in enumerate(parts):
+        if number < 2:
+            watch = _Watch(more * (WORK if number else PATIENCE))
+        part, thin = part_of(data, size), replace(settings, C=Cs, jobs=1)
+        ready = replace(prepared(part, thin), kernels=tuple(kernels))
+        for i in chosen:
+            for cell in Chain(ready, kernels[i]).run(watch):
+                seconds, place = watch.cell, Place(i, cell.row.C)
+                yield place, part.m, seconds, hard_margin(cell)
 
 
-def _in_time(parts: Iterator[Part], more: float) -> Iterator[Part]:
-    """The parts done in time; a part under way at its end is left behind."""
-    handover = Handover[Part]()
-    Thread(target=handover.give, args=(parts,), daemon=True).start()
-    until = time.perf_counter() + more * PATIENCE
-    try:
-        with suppress(NothingYetError):
-            while part := handover.take(timeout=max(0.0, until - time.perf_counter())):
-                yield part[0]
-    finally:
-        handover.stopped.set()
+def _in_time(trials: Iterator[Trial], seconds: float) -> list[Trial]:
+    """The cells done in time; one under way at the end is left behind."""
+    handover, done = Handover[Trial](), list[Trial]()
+    Thread(target=handover.give, args=(trials,), daemon=True).start()
+    until = time.perf_counter() + seconds
+    with suppress(NothingYetError, _LateError):
+        while one := handover.take(timeout=max(0.0, until - time.perf_counter())):
+            done += one
+    handover.stopped.set()
+    return done
 
 
 class _LateError(Exception):
@@ -307,38 +250,26 @@ class _LateError(Exception):
 
 
 class _Watch:
-    """Sweeps as long as there is time.
+    """Hears the events of a part, and ends it when the time is over.
 
     Cells are measured in seconds of work, so that others on the machine do not count.
     """
 
-    def __init__(self, more: float) -> None:
+    def __init__(self, work: float) -> None:
         self.began = time.thread_time()
-        self.worked = self.began + more * WORK
-        self.waited = time.perf_counter() + more * PATIENCE
+        self.until = self.began + work
 
-    def __call__(self, event: Event | None = None) -> None:
-        """Look at the clocks."""
+    def __call__(self, event: Event) -> None:
+        """Look at the clock."""
         if isinstance(event, CellStarted):
             self.began = time.thread_time()
-        if time.thread_time() > self.worked or time.perf_counter() > self.waited:
+        if time.thread_time() > self.until:
             raise _LateError
 
-    def rows(
-        self, data: Dataset, settings: Settings, kernels: Sequence[Kernel]
-    ) -> Iterator[list[float]]:
-        """Seconds of the cells of each kernel setting that is done in time."""
-        scaling = Scaling.fit(data.X, settings.scale)
-        X = scaling.apply(data.X)
-        ready = Prepared(data, settings, scaling, X, tuple(kernels))
-        with suppress(_LateError):
-            for kernel in kernels:
-                yield list(self._cells(Chain(ready, kernel)))
-
-    def _cells(self, chain: Chain) -> Iterator[float]:
-        self.began = time.thread_time()
-        for _ in chain.run(self):
-            yield time.thread_time() - self.began
+    @property
+    def cell(self) -> float:
+        """Seconds of work since the last cell began."""
+        return time.thread_time() - self.began
 
 
 def part_of(data: Dataset, size: int) -> Dataset:

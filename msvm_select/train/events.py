@@ -36,6 +36,7 @@ class Started:
     rank_by: str = ""
     jobs: int = 1
     machine: str = "ww"
+    C: tuple[float, ...] = ()
 
     @property
     def cells(self) -> int:

@@ -41,11 +41,11 @@ class Prepared:
     def check_memory(self) -> None:
         """Refuse Gram matrices that do not fit; some machines and kernels need none."""
         held = [kernel for kernel in self.kernels if kernel.name != "linear"]
-        whole = [kernel for kernel in held if not _in_blocks(kernel, self)]
-        pairs = replace(self, settings=replace(self.settings, machine="ovo"))
-        in_blocks = all(_in_blocks(kernel, pairs) for kernel in whole)
+        m, machine = self.data.m, self.settings.machine
+        whole = [kernel for kernel in held if not in_blocks(kernel, m, machine)]
+        never = all(in_blocks(kernel, m, "ovo") for kernel in whole)
         at_once = min(self.settings.jobs, len(whole))
-        refuse_gram(self.data.name, self.data.m, at_once, in_blocks)
+        refuse_gram(self.data.name, m, at_once, never)
 
     def started(self, ranked: bool = False) -> Started:
         """The first event; ``ranked``: the cells are also scored and ranked."""
@@ -55,7 +55,7 @@ class Prepared:
         how = (settings.solver, settings.loss)
         scored = (settings.criteria, settings.rank_by, settings.jobs)
         started = Started(data.name, *sizes, *how, *(scored if ranked else ()))
-        return replace(started, machine=settings.machine)
+        return replace(started, machine=settings.machine, C=settings.C)
 
 
 def prepared(data: Dataset, settings: Settings) -> Prepared:
@@ -82,15 +82,15 @@ def gram_of(kernel: Kernel, ready: Prepared) -> Gram:
     One-versus-one trains on the blocks of two classes. Where the matrix of all samples
     is large, each block is computed when it is needed.
     """
-    if _in_blocks(kernel, ready):
+    if in_blocks(kernel, ready.data.m, ready.settings.machine):
         return Blocks(X=ready.X, between=kernel.between, finite=kernel.finite)
     return kernel.gram(ready.X)
 
 
-def _in_blocks(kernel: Kernel, ready: Prepared) -> bool:
-    large = ready.data.m > WHOLE and ready.settings.machine == "ovo"
+def in_blocks(kernel: Kernel, m: int, machine: str) -> bool:
+    """Whether the Gram matrix of m samples is never held as a whole."""
     mercer = kernel.always_psd and kernel.is_vector_kernel
-    return large and mercer and kernel.name != "linear"
+    return m > WHOLE and machine == "ovo" and mercer and kernel.name != "linear"
 
 
 def tested(kernel: Kernel, ready: Prepared) -> tuple[Gram, GramTested]:

@@ -16,9 +16,9 @@ from msvm_select.names import SOLVERS
 from msvm_select.records import Dataset
 from msvm_select.settings import settings_from
 from msvm_select.show.answers import plan as plan_answer
-from msvm_select.sweep import plan as estimating
 from msvm_select.sweep import plan as planning
-from msvm_select.sweep.plan import Estimate, Part, estimate, part_of
+from msvm_select.sweep.costs import Estimate
+from msvm_select.sweep.plan import estimate, part_of
 from tests.conftest import DATA, IRIS, run
 
 GRID = ("--C", "0.1,1,10", "--gamma", "0.25,1", "--solver", "qp", "--criteria", "vc")
@@ -27,9 +27,7 @@ GRID = ("--C", "0.1,1,10", "--gamma", "0.25,1", "--solver", "qp", "--criteria", 
 @pytest.fixture
 def guess(monkeypatch: pytest.MonkeyPatch) -> None:
     """An estimate of 4 to 9 s, by 80 samples, that takes no time."""
-    monkeypatch.setattr(
-        planning, "estimate", lambda *_: estimating.Estimate(4.0, 9.0, 80)
-    )
+    monkeypatch.setattr(planning, "estimate", lambda *_: Estimate(4.0, 9.0, 80))
     monkeypatch.setattr(planning, "compiling_note", lambda started: "")
 
 
@@ -134,33 +132,10 @@ def test_a_part_has_every_class() -> None:
     assert (part_of(data, data.m).X == data.X).all()
 
 
-def test_growth_goes_on_and_rises() -> None:
-    """Times like m^2 rise by 0.4 a doubling, up to m^2.8; times like m^3 go on so."""
-    parts = [
-        Part(m, 1e-6 * np.array([[m**2, m**2], [m**3, m**3]], float)) for m in (50, 100)
-    ]
-    square, cube = 1e-6 * 100.0**2 * 2.0 ** (2.4 + 2.8), 1e-6 * 400.0**3
-    expected = (square + cube) / 2.0
-    assert estimating._whole(parts, 400, 0.0) == pytest.approx(expected)
-
-
-def test_a_range_is_no_wider_than_a_factor_of_four() -> None:
-    """About the same middle."""
-    assert estimating._narrowed(1.0, 3.0) == (1.0, 3.0)
-    assert estimating._narrowed(1.0, 64.0) == pytest.approx((4.0, 16.0))
-
-
-def test_copies_make_a_range() -> None:
-    """A copied cell of a part counts as nothing, or as one that is trained."""
-    part = Part(100, np.array([[1.0, 1.0, 0.0001]]))
-    assert estimating._whole([part], 100, 0.0) == pytest.approx(2.0 / 3.0)
-    assert estimating._whole([part], 100, 1.0) == pytest.approx(1.0)
-
-
 def test_an_estimate_is_a_range_and_quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """Low below high, from a part of the data; by itself, whatever the solver."""
-    monkeypatch.setattr(estimating, "PATIENCE", 60.0)
-    monkeypatch.setattr(estimating, "WORK", 0.3)
+    monkeypatch.setattr(planning, "PATIENCE", 60.0)
+    monkeypatch.setattr(planning, "WORK", 0.3)
     data = load_csv(IRIS)
     settings = settings_from({"gamma": "0.1,1", "criteria": "sv-rate"})
     found = estimate(data, settings, settings.kernels())
@@ -171,7 +146,7 @@ def test_an_estimate_is_a_range_and_quick(monkeypatch: pytest.MonkeyPatch) -> No
 
 def test_without_time_only_the_least_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     """No cell was done: what was waited for, for each cell of the grid."""
-    monkeypatch.setattr(estimating, "WORK", -1.0)
+    monkeypatch.setattr(planning, "WORK", -1.0)
     data = load_csv(IRIS)
     settings = settings_from({"solver": "qp", "criteria": "sv-rate"})
     found = estimate(data, settings, settings.kernels())
@@ -186,7 +161,7 @@ def test_three_hundred_classes_are_answered(monkeypatch: pytest.MonkeyPatch) -> 
 
     It waits here: a real one would work on for minutes beside the other tests.
     """
-    monkeypatch.setattr(estimating, "PATIENCE", 0.5)
+    monkeypatch.setattr(planning, "PATIENCE", 0.5)
     over = Event()
 
     def solve(*_: object) -> None:

@@ -240,7 +240,7 @@ def test_progress_hears_of_everything_in_order(data: Dataset) -> None:
     heard: list[Any] = []
     settings = settings_from({**PLAIN, "C": "0.1,1", "gamma": "1,2"})
     rows = list(iterate(data, settings, heard.append))
-    ranked = {"criteria": ("sv-rate",), "rank_by": "sv-rate"}
+    ranked = {"criteria": ("sv-rate",), "rank_by": "sv-rate", "C": (0.1, 1.0)}
     assert heard[0] == Started("three", data.m, 3, 3, 2, 2, "qp", **ranked)
     assert heard[0].cells == 4
     cell = [CellStarted, Scored, CellDone]

@@ -111,6 +111,17 @@ class Parts(ABC):
         columns = np.array([(p.first, p.second) for p in parts], dtype=np.int64)
         return rows, np.concatenate([[0], np.cumsum(sizes)]), ones, columns
 
+    @property
+    def places(self) -> tuple[Ints, Ints, Mask]:
+        """Of each sample of each part, in the order of ``flat``, its row, its column
+        in the tables, and whether it is of the first class.
+        """
+        rows, starts, ones, columns = self.flat
+        sizes = np.diff(starts)
+        positive = np.arange(rows.size) < np.repeat(starts[:-1] + ones, sizes)
+        first, second = np.repeat(columns, sizes, axis=0).T
+        return rows, np.where(positive, first, second), positive
+
     def towards(self, table: Floats) -> Floats:
         """Decisions towards the first class of a part, turned as ``f`` has them."""
         return table
@@ -413,13 +424,10 @@ class Composed:
     @property
     def flow_imbalance(self) -> float:
         """The alpha of the two classes of a part have the same sum, but for this."""
-        rows, starts, ones, columns = self.parts.flat
-        sizes = np.diff(starts)
-        first = np.arange(rows.size) < np.repeat(starts[:-1] + ones, sizes)
-        column = np.where(first, *np.repeat(columns, sizes, axis=0).T)
-        own = self.alpha[rows, column]
-        size = np.add.reduceat(own, starts[:-1])
-        off = np.abs(np.add.reduceat(np.where(first, own, -own), starts[:-1]))
+        rows, column, positive = self.parts.places
+        own, begins = self.alpha[rows, column], self.parts.flat[1][:-1]
+        size = np.add.reduceat(own, begins)
+        off = np.abs(np.add.reduceat(np.where(positive, own, -own), begins))
         return float((off / np.maximum(1.0, size)).max(initial=0.0))
 
     @property

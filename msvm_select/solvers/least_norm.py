@@ -27,20 +27,23 @@ from scipy.linalg import solve_triangular
 
 from msvm_select import lapack
 from msvm_select.geometry.arcs import Arcs
-from msvm_select.records import DEPENDENT, Dual, Floats, Gram, Ints
+from msvm_select.parts import FACTS, Parts, Told
+from msvm_select.records import DEPENDENT, Blocks, Floats, Gram, Ints, Mask
 from msvm_select.solution import Solution
 from msvm_select.solvers.base import RESIDUE
+from msvm_select.solvers.two_class.dependent import dependent
 
 ON_THE_MARGIN = 1e-7  # |r| below it is 0
 WHOLE = 2000  # samples up to which K is looked at once for all values of C
 MOST_LOOSE = 4000  # variables on the margin beyond which alpha stays as it was found
+SURE = 100.0  # times DEPENDENT: a pivot beyond it is looked at no further
 STILL_EXACT = 1e-9  # a gap that is not worth the old alpha
 MOVES = 1e-9  # of the outputs: an alpha that changes them by more is not taken
 AT_ONCE = 1e9  # multiplications in one call
 BY_NONE = 1e-9  # a share below it is rounding
 MOST_SEARCHES = 200
 DAMPING = 1e-12
-SETTLED = 1e-13
+SETTLED = 1e-12
 
 
 def least_norm(found: Solution) -> Solution:
@@ -59,17 +62,96 @@ def least_norm(found: Solution) -> Solution:
     rows, heads = np.nonzero(loose)
     if rough or not 0 < rows.size <= MOST_LOOSE or _independent(dual.gram, rows):
         return found
-    free, basis = _basis(dual, rows, heads)
-    if free.size == 0:
-        return found
-    start = found.alpha[rows[free], heads[free]]
-    unit = float(found.alpha.max()) or dual.C
-    x = nearest_to_zero(basis, start / unit, dual.C / unit)
+    A = Arcs(rows, dual.y[rows], heads).incidence(dual.Q)
+    size = float(dual.gram.diagonal.max(initial=0.0))
+    H = (dual.gram.block(rows, rows) + size) * (A @ A.T)
+    x = _least(H, size, found.alpha[rows, heads], dual.C)
     if x is None:
         return found
     alpha = found.alpha.copy()
-    alpha[rows[free], heads[free]] = np.where(x >= dual.C / unit, dual.C, unit * x)
+    alpha[rows, heads] = x
     return _accepted(found, alpha, scale)
+
+
+def least_norm_of_parts(parts: Parts, told: Told, walked: Mask) -> None:
+    """The same of every two-class part, in the tables of ``told``.
+
+    There f is towards the first class of a part. A path ends with variables inside
+    their box that are independent: of a part that ``walked`` (count,) along one, only
+    a variable at its bound can make them dependent. The quadratic loss makes K
+    definite.
+    """
+    if parts.ridge:
+        return
+    rows, column, positive = parts.places
+    starts, begins = parts.flat[1], parts.flat[1][:-1]
+    sign, alpha = np.where(positive, 1.0, -1.0), told.alpha[rows, column]
+    e = 1.0 - sign * told.f[rows, column]
+    largest = float(parts.gram.diagonal.max(initial=0.0))
+    scale = max(min(1.0, 0.5 * parts.C * largest), ON_THE_MARGIN)
+    near = np.abs(e) <= ON_THE_MARGIN * scale
+    inside = (alpha > 0.0) & (alpha < parts.box)
+    open_ones = np.logical_or.reduceat(near & ~inside, begins) | ~walked
+    open_ones &= ~np.logical_or.reduceat(inside & ~near, begins)  # too rough to tell
+    loose = np.flatnonzero(near & np.repeat(open_ones, np.diff(starts)))
+    ends = np.searchsorted(loose, starts)
+    for t in _dependent_parts(parts.gram, rows[loose], ends, largest):
+        Z = loose[ends[t] : ends[t + 1]]
+        H = (parts.gram.block(rows[Z], rows[Z]) + largest) * np.outer(sign[Z], sign[Z])
+        x = _least(H, largest, alpha[Z], parts.box)
+        if x is None or Z.size > MOST_LOOSE:
+            continue
+        own, change = slice(starts[t], starts[t + 1]), x - alpha[Z]
+        moved = np.flatnonzero(change)
+        by = parts.gram.block(rows[own], rows[Z[moved]]) @ (sign[Z] * change)[moved]
+        gain = float(change @ e[Z] - 0.5 * (sign[own] * by)[Z - starts[t]] @ change)
+        total, square, b = told.facts[
+            t, [FACTS.index(n) for n in ("sum", "square", "b")]
+        ]
+        F = np.abs(told.f[rows[own], column[own]] - b).max()
+        most = STILL_EXACT * max(1.0, abs(total - 0.5 * square))
+        if np.abs(by).max() > MOVES * max(scale, F) or abs(gain) > most:
+            continue
+        alpha[Z] = x
+        told.alpha[rows[Z], column[Z]] = x
+        up = np.where(positive[own], alpha[own] < parts.box, alpha[own] > 0.0)
+        down = np.where(positive[own], alpha[own] > 0.0, alpha[own] < parts.box)
+        slope = sign[own] * e[own]
+        width = slope[down].min(initial=np.inf) - slope[up].max(initial=-np.inf)
+        room = np.where(e[own] > 0.0, parts.box - alpha[own], alpha[own])
+        worst = np.minimum(np.abs(e[own]), room).max()
+        told.facts[t, [FACTS.index("width"), FACTS.index("kkt")]] = width, worst
+
+
+def _dependent_parts(gram: Gram, rows: Ints, ends: Ints, largest: float) -> Ints:
+    """Of which parts the Phi(x_i), i in rows[ends[t] : ends[t + 1]], may be so."""
+    found = np.zeros(ends.size - 1, dtype=np.bool_)
+    least = SURE * DEPENDENT * largest
+    if not isinstance(gram, Blocks):
+        dependent(gram.matrix, rows, ends, largest, least, found)
+        return np.flatnonzero(found)
+    for t in np.flatnonzero(np.diff(ends) > 1):
+        K = gram.of(rows[ends[t] : ends[t + 1]]).matrix
+        at, whole = np.arange(K.shape[0]), np.array([0, K.shape[0]])
+        dependent(K, at, whole, largest, least, found[t : t + 1])
+    return np.flatnonzero(found)
+
+
+def _least(H: Floats, size: float, alpha: Floats, C: float) -> Floats | None:
+    """The least x, 0 <= x <= C, with H x = H alpha; None where alpha stays.
+
+    ``size``: the largest K_ii.
+    """
+    free, basis = _basis(H, size)
+    if free.size == 0:
+        return None
+    unit = float(alpha.max()) or C
+    least = nearest_to_zero(basis, alpha[free] / unit, C / unit)
+    if least is None:
+        return None
+    x = alpha.copy()
+    x[free] = np.where(least >= C / unit, C, unit * least)
+    return x
 
 
 def _slopes(found: Solution) -> tuple[Floats, float]:
@@ -92,16 +174,13 @@ def _independent(gram: Gram, rows: Ints) -> bool:
     return gram.factor is None and gram.part(np.unique(rows)).positive_definite
 
 
-def _basis(dual: Dual, rows: Ints, heads: Ints) -> tuple[Ints, Floats]:
+def _basis(H: Floats, size: float) -> tuple[Ints, Floats]:
     """Which variables can move at all, and B (free, q) for them.
 
     No directions: none can.
     """
-    A = Arcs(rows, dual.y[rows], heads).incidence(dual.Q)
-    size = float(dual.gram.diagonal.max(initial=0.0))
-    H = (dual.gram.block(rows, rows) + size) * (A @ A.T)
     packed, order, rank, _ = lapack.dpstrf(H, tol=DEPENDENT * size, lower=1)
-    n, order = rows.size, order - 1
+    n, order = order.size, order - 1
     if rank == n:
         return np.empty(0, np.int64), np.empty((0, 0))
     L = np.zeros((n, rank))

@@ -9,7 +9,7 @@ from sklearn.model_selection import LeaveOneOut, cross_val_predict
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.svm import SVC
 
-from msvm_select import load_csv
+from msvm_select import load_csv, run_sweep
 from msvm_select.kernels.inner_products import Linear
 from msvm_select.kernels.rbf import Rbf
 from msvm_select.machines.composed import OneVersusAll, OneVersusOne
@@ -19,6 +19,7 @@ from msvm_select.parts import pair_decisions, votes_of
 from msvm_select.records import Blocks, Scaling
 from msvm_select.solvers.exact.solver import Exact
 from msvm_select.solvers.qp import Qp
+from tests.solvers.degenerate import degenerate
 
 DATA = Path(__file__).parents[2] / "data"
 CELLS = ((0.5, 0.03125), (8.0, 0.125), (128.0, 0.5))
@@ -62,7 +63,10 @@ def test_one_versus_one_is_svc(name, C, gamma):
     near = 1e-5 * max(1.0, C / 8.0)
     assert np.abs(f - peer.decision_function(X[test])).max() < near
     assert (machine.labels(K) == peer.predict(X[test])).all()
-    assert machine.n_sv == peer.support_.size
+    # of twins both are support vectors here, with LIBSVM perhaps one
+    own = np.flatnonzero(machine.is_support_vector)
+    distinct = [np.unique(X[~test][some], axis=0) for some in (own, peer.support_)]
+    assert np.array_equal(*distinct)
 
 
 @pytest.mark.parametrize(("C", "gamma"), CELLS)
@@ -234,3 +238,40 @@ def test_votes_are_those_of_all_decisions():
         own = (parts.pairs[None] == y[:, None, None]).any(axis=2)
         others = votes_of(f, parts.pairs, 21, ~own)
         assert (machine.votes_of_others(np.arange(149)) == others).all()
+
+
+@pytest.mark.parametrize("kind", [OneVersusOne, OneVersusAll])
+@pytest.mark.parametrize("loss", [Hinge, Quadratic])
+def test_alpha_does_not_depend_on_the_order_of_the_rows(kind, loss):
+    """Twins, lattices and few dimensions: each part has the alpha of least norm."""
+    for seed in range(60):
+        X, y, Q, kernel, C = degenerate(seed)
+        order = np.random.default_rng(seed).permutation(y.size)
+        one = trained(kind, X, y, Q, C, kernel, loss)
+        other = trained(kind, X[order], y[order], Q, C, kernel, loss)
+        unit = float(one.alpha.max()) or 1.0
+        assert np.abs(one.alpha[order] - other.alpha).max() < 1e-6 * unit, seed
+        assert (other.n_sv, other.n_bounded) == (one.n_sv, one.n_bounded), seed
+        assert other.b_unique == one.b_unique, seed
+        assert max(one.gap, other.gap) <= 1e-8, seed
+
+
+@pytest.mark.parametrize("machine", ["ovo", "ova"])
+@pytest.mark.parametrize("loss", ["l1", "l2"])
+def test_bounds_do_not_depend_on_the_order_of_the_rows(machine, loss):
+    """Nor on which of twins a path ends at."""
+    for seed in (14, 19, 35, 51):
+        X, y, _, kernel, _ = degenerate(seed)
+        order = np.random.default_rng(seed).permutation(y.size)
+        one, other = (
+            run_sweep(
+                (X[rows], y[rows]), machine=machine, loss=loss, C=1e4,
+                kernel=kernel.name, scale="none", **kernel.parameters,
+                criteria="radius-margin,radius-margin-count,sv-rate",
+            ).rows
+            for rows in (np.arange(y.size), order)
+        )  # fmt: skip
+        assert one[0].radius_margin_applicable
+        assert other[0].n_sv == one[0].n_sv, seed
+        assert other[0].radius_margin_count == one[0].radius_margin_count, seed
+        assert other[0].radius_margin == pytest.approx(one[0].radius_margin, rel=1e-6)

@@ -107,7 +107,7 @@ def test_a_model_of_ww_has_the_file_that_it_had(tmp_path: Path) -> None:
     ("change", "words"),
     [
         ({"machine": "ovr"}, "no machine 'ovr'"),
-        ({"y": [7] * 51}, "y has classes"),
+        ({"y": [7] * 52}, "y has classes"),
         ({"y": [0]}, "y has the shape"),
         ({"y": None}, "no entry 'y'"),
         ({"b": [1.0, 2.0]}, "b has the shape"),

@@ -17,6 +17,7 @@ import numpy as np
 from msvm_select.left_out import LeftOut, Tell
 from msvm_select.parts import Composed, Parts, Told, gathered
 from msvm_select.records import Blocks, Floats
+from msvm_select.solvers.least_norm import least_norm_of_parts
 from msvm_select.solvers.two_class import paths
 
 ROUNDING = 2e-9  # of K times alpha: so far off a decision may be (measured)
@@ -56,7 +57,9 @@ def train(parts: Parts, last: Composed | None, jobs: int) -> tuple[Told, float]:
     facts = stats[:, [*ORDER, paths.GAP]]
     steps = int(stats[:, paths.STEPS].sum())
     corners = int(stats[:, paths.CORNERS].sum())
-    return Told(alpha, f, facts, steps, corners), time.perf_counter() - began
+    told = Told(alpha, f, facts, steps, corners)
+    least_norm_of_parts(parts, told, stats[:, paths.CORNERS] > 0.0)
+    return told, time.perf_counter() - began
 
 
 def leave_out(machine: Composed, jobs: int, tell: Tell) -> LeftOut:

@@ -29,20 +29,19 @@ from msvm_select.train.events import CellDone
 
 WIDEST = 4.0  # the largest figure of a range by the smallest
 SURE = 1.25  # the factor that times differ by from run to run, either way
-DOUBT = 1.0  # standard deviations of the logarithm to either end of a range
 LATEST = 100  # told cells that count
 ASKED = 300  # cells that are computed; each stands for those beside it
 LEAST = 1e-4  # seconds; no cell counts as less
 BASE = 0.9  # of the cheapest cell: what every cell takes
-ROUGHER, POWER = math.log(3.5), 2.2  # the usual slopes: along all kernels; of log m
-RISE = 0.2  # of the power, by log m: in the end the dense algebra dominates
+ROUGHER, POWER = math.log(3.5), 1.8  # the usual slopes: along all kernels; of log m
+RISE = 0.15  # the power rises so, until the dense algebra dominates
 SOONER = 64.0  # hard margin of the smoothest kernel by that of the roughest, as a rule
 LATER = 0.4  # the power of m by which C at hard margin grows
 
 # Variances: of the level; of a measurement; of the slopes, and of a bend; of a walk
 # along the kernels, which goes on from where it is; of what a C has for itself.
 LEVEL, NOISE = 100.0, 0.06
-SLOPE_Z, SLOPE_M, BEND_M = 2.0, 0.2, 0.06
+SLOPE_Z, SLOPE_M, BEND_M = 2.0, 0.1, 0.03
 WALK, WALK_M, COLUMN, NEAR_Z = 0.6, 0.05, 1.0, 2.0
 
 
@@ -60,7 +59,7 @@ class Estimate:
 
         ``doubt`` is the standard deviation of the logarithm.
         """
-        wide = SURE * math.exp(DOUBT * doubt)
+        wide = SURE * math.exp(doubt)
         high = wide * seconds if wide**2 <= WIDEST else None
         return cls(seconds / wide, high, samples)
 
@@ -167,15 +166,21 @@ def hard_margin(cell: CellDone) -> float | None:
     return None if indefinite else float(np.max(cell.trained.solution.alpha))
 
 
+def _rising(m: Floats) -> Floats:
+    """A parabola below the samples told last; beyond, soon as steep as it gets."""
+    return np.asarray(m**2 / (1.0 + 2.0 * np.maximum(m, 0.0)))
+
+
 def _usual(at: Floats) -> Floats:
-    x, m = at[:, 0], at[:, 2]
-    return np.asarray(ROUGHER * x + (POWER + RISE * np.abs(m)) * m)
+    x, _, m = at.T
+    return np.asarray(ROUGHER * x + POWER * m + RISE * _rising(m))
 
 
 def _covariance(a: Floats, b: Floats) -> Floats:
     """Of the lines, and of what departs from them."""
-    walk = np.minimum(a[:, None, 0], b[None, :, 0])
-    column = np.exp(-np.abs(a[:, None, 1] - b[None, :, 1]) / NEAR_Z)
-    zz, mm = (np.outer(a[:, i], b[:, i]) for i in (1, 2))
-    lines = LEVEL + SLOPE_Z * zz + SLOPE_M * mm + BEND_M * mm**2
-    return np.asarray(lines + walk * (WALK + WALK_M * mm) + COLUMN * column)
+    x, z, m = a.T[:, :, None]
+    walk = np.minimum(x, b[:, 0])
+    column = np.exp(-np.abs(z - b[:, 1]) / NEAR_Z)
+    bend = _rising(m) * _rising(b[:, 2])
+    lines = LEVEL + SLOPE_Z * z * b[:, 1] + SLOPE_M * m * b[:, 2] + BEND_M * bend
+    return np.asarray(lines + walk * (WALK + WALK_M * m * b[:, 2]) + COLUMN * column)

@@ -23,7 +23,7 @@ from msvm_select.kernels.base import Kernel
 from msvm_select.kernels.mercer import MANY
 from msvm_select.memory import COPIES
 from msvm_select.phrases import between, roughly
-from msvm_select.records import Dataset
+from msvm_select.records import Dataset, Ints
 from msvm_select.settings import Settings, settings_from
 from msvm_select.solvers.exact.cycles import cycle_steps
 from msvm_select.solvers.leave_out.exchanges import exchange_each
@@ -44,12 +44,13 @@ PROGRAM = 200e6  # bytes of Python and its packages
 FACTORS, TABLES = 4, 12  # of the size of the free variables squared; of m x Q
 FREE, MOST_FREE = 3, 6000  # variables in a factor: as a rule a sample; at the most
 WORK = 1.5  # seconds of work for all parts
-PATIENCE = 3.5  # seconds to wait for them, where others work on the machine too
+PATIENCE = 3.0  # seconds to wait for them, where others work on the machine too
 FIRST = 40  # samples
 MOST_KERNELS, MOST_CS = 5, 3
+BEYOND = 1.4  # the doubt about more samples by that about cells alone
 LARGE = 5000  # samples x other classes: no sweep of fewer takes minutes
 MINUTES, WORTH = 60.0, 2.0  # seconds from which another machine is named; how slower
-ANSWER = 4.5  # seconds within which a plan is told
+ANSWER = 4.0  # seconds within which a plan is told
 MORE = 4.0  # so much more time for estimates while a sweep is under way
 CUBE, SQUARE = 3e-11, 3e-8  # seconds of a Gram matrix and its test: per m^3, per m^2
 
@@ -190,7 +191,7 @@ def estimate(
     m, began, worked = data.m, time.perf_counter(), time.process_time()
     trials = _in_time(_trials(data, settings, kernels, more), more * PATIENCE)
     waited = time.perf_counter() - began
-    if len(trials) < 2:  # not even the first cell of the smallest part, twice
+    if len(trials) < 2:  # not even one cell of the smallest part was done
         whole = in_parallel([waited * len(settings.C)] * len(kernels), settings.jobs)
         return Estimate(whole, None)
     busy = max(1.0, waited / max(time.process_time() - worked, 1e-9))
@@ -204,9 +205,9 @@ def estimate(
         if not in_blocks(kernel, m, settings.machine):
             is_tested = m <= MANY or not kernel.always_psd
             chains[i] += is_tested * CUBE * m**3 + SQUARE * m**2
-    loading = max(0.0, trials[0][2] - trials[1][2])
-    whole = loading + in_parallel(chains, settings.jobs)
-    return Estimate.of(whole, doubt * (1.0 - loading / whole), trials[-1][1])
+    work, loading = in_parallel(chains, settings.jobs), trials[0][2]
+    doubt *= BEYOND * work / (work + loading)
+    return Estimate.of(work + loading, doubt, trials[-1][1])
 
 
 def _trials(
@@ -214,23 +215,32 @@ def _trials(
 ) -> Iterator[Trial]:
     """The cells of parts, each part twice as large, while there is time.
 
-    The first cell is there twice: once with what is loaded at first use.
+    Before them one cell of some samples of three classes, for what is loaded.
     """
     some = _spread(len(kernels), MOST_KERNELS)
     few = tuple(settings.C[i] for i in _spread(len(settings.C), MOST_CS))
-    sizes = [min(max(FIRST, 2 * data.Q), data.m)]
-    while sizes[-1] < data.m:
-        sizes.append(min(2 * sizes[-1], data.m))
-    parts = [(sizes[0], few[:1], some[:1]), *((size, few, some) for size in sizes)]
-    for number, (size, Cs, chosen) in enumerate(parts):
-        if number < 2:
-            watch = _Watch(more * (WORK if number else PATIENCE))
-        part, thin = part_of(data, size), replace(settings, C=Cs, jobs=1)
+
+    def swept(
+        part: Dataset, Cs: tuple[float, ...], chosen: list[int], watch: _Watch
+    ) -> Iterator[Trial]:
+        thin = replace(settings, C=Cs, jobs=1)
         ready = replace(prepared(part, thin), kernels=tuple(kernels))
         for i in chosen:
             for cell in Chain(ready, kernels[i]).run(watch):
                 seconds, place = watch.cell, Place(i, cell.row.C)
                 yield place, part.m, seconds, hard_margin(cell)
+
+    codes = np.unique(data.y)[:3]
+    three = _rows(data, np.flatnonzero(np.isin(data.y, codes)))
+    y, classes = np.searchsorted(codes, three.y), tuple(data.classes[k] for k in codes)
+    three = part_of(replace(three, y=y, classes=classes), FIRST)
+    yield from swept(three, few[:1], some[:1], _Watch(more * PATIENCE))
+    size, watch = min(max(FIRST, 2 * data.Q), data.m), _Watch(more * WORK)
+    while True:
+        yield from swept(part_of(data, size), few, some, watch)
+        if size == data.m:
+            return
+        size = min(2 * size, data.m)
 
 
 def _in_time(trials: Iterator[Trial], seconds: float) -> list[Trial]:
@@ -280,7 +290,10 @@ def part_of(data: Dataset, size: int) -> Dataset:
         members = order[data.y[order] == k]
         place[members] = (np.arange(members.size) + 0.5) / members.size
         place[members[:2]] = -1.0
-    keep = np.sort(np.argsort(place, kind="stable")[:size])
+    return _rows(data, np.sort(np.argsort(place, kind="stable")[:size]))
+
+
+def _rows(data: Dataset, keep: Ints) -> Dataset:
     square = data.X.shape == (data.m, data.m)
     X = data.X[np.ix_(keep, keep)] if square else data.X[keep]
     return replace(data, X=X, y=data.y[keep], ids=None, lines=None)

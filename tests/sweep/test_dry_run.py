@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import time
+from dataclasses import replace
 from pathlib import Path
 from threading import Event
 from typing import Any
@@ -120,6 +121,36 @@ def test_more_jobs_need_more_memory() -> None:
         if (settings := settings_from({"gamma": "1,2,3", "jobs": jobs}))
     ]
     assert peaks[1] > peaks[0] > training_bytes(150)
+
+
+def test_one_machine_for_each_pair_needs_little_memory() -> None:
+    """Beyond 3,000 samples it has no matrix of all samples, but blocks of two classes.
+
+    One machine of all classes, or a linear kernel that has no blocks, is as before.
+    """
+    data = many(20_000)
+
+    def planned(m: int = 20_000, **values: Any) -> planning.Plan:
+        settings = settings_from({"gamma": 1.0, **values})
+        return planning.Plan(many(m), settings, settings.kernels(), time=None)
+
+    pairs, whole = planned(machine="ovo"), planned(machine="ww")
+    largest = int(np.sort(np.bincount(data.y))[-2:].sum())
+    assert (pairs.gram_bytes, whole.gram_bytes) == (8 * largest**2, 8 * 20_000**2)
+    assert pairs.peak_bytes < 1e9 < 10e9 < whole.peak_bytes
+    assert planned(machine="ova").gram_bytes == whole.gram_bytes
+    assert planned(2000, machine="ovo").gram_bytes == 8 * 2000**2
+
+
+def test_loading_counts_once() -> None:
+    """The first cell that is tried is of a few samples, and has all loading in it."""
+    settings = settings_from({"gamma": "0.1,1", "solver": "qp", "criteria": "sv-rate"})
+    trials = planning._trials(many(600, 20), settings, settings.kernels(), 60.0)
+    first, second = next(trials), next(trials)
+    assert (first[1], second[1]) == (40, 40)
+    assert first[0] == second[0]
+    data = replace(many(600, 20), y=np.arange(600) % 2 * 19)
+    assert next(planning._trials(data, settings, settings.kernels(), 60.0))[1] == 40
 
 
 def test_a_part_has_every_class() -> None:

@@ -12,10 +12,15 @@ from tests.bench import bounds, loo, parts, startup, train  # noqa: E402
 
 @click.command()
 @click.argument(
-    "what", type=click.Choice(["train", "loo", "bounds", "parts", "startup"])
+    "what",
+    type=click.Choice(["train", "loo", "bounds", "parts", "choice", "startup"]),
 )
 @click.option("--sets", default="iris,wine,glass,vehicle", show_default=True)
-@click.option("--reps", type=int, help="How often each is measured; the least counts.")
+@click.option(
+    "--reps",
+    type=int,
+    help="How often each is measured; the least counts. Of choice: seeds.",
+)
 def main(what: str, sets: str, reps: int | None) -> None:
     """Measure, and print a line a data set."""
     names = sets.split(",")
@@ -31,6 +36,8 @@ def main(what: str, sets: str, reps: int | None) -> None:
         parts.letters(20000, 1)
         for name in ("vowel", "digits"):
             parts.rests(name, reps or 3)
+    elif what == "choice":
+        parts.choice(names, reps or 5)
     else:
         startup.run(reps or 3)
 

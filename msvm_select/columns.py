@@ -165,7 +165,7 @@ class Row:
     n_samples: int = column("m, the samples trained on", default=0)
     n_classes: int = column("Q", default=0)
     train_errors: int | None = column(
-        "training samples that the machine gets wrong; a tie is wrong",
+        "training samples that the machine gets wrong; with ww a tie is",
         "training errors",
         unit="samples",
         empty="failed",

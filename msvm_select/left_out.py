@@ -92,6 +92,29 @@ class LeftOut:
         return int(np.isin(self.road, roads).sum())
 
 
+def first_of_largest(h: Floats) -> Ints:
+    """The class (p,) of the largest output, the first of those that tie."""
+    tied = h >= h.max(axis=1, keepdims=True) - TIE
+    return np.asarray(tied.argmax(axis=1), dtype=np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class Led(LeftOut):
+    """Answers by outputs of which the first of the largest wins, as in scikit-learn."""
+
+    @cached_property
+    def predicted(self) -> Ints:
+        """The class that leads; the first of those that tie."""
+        leads = -self.margins
+        leads[np.arange(self.y.size), self.y] = 0.0
+        return first_of_largest(leads)
+
+    @cached_property
+    def wrong(self) -> Mask:
+        """Where another class leads."""
+        return np.asarray(self.predicted != self.y)
+
+
 def pairs_lost(y: Ints, margins: Floats) -> Mask:
     """Which pairs of y_i and k decide for k, by their decisions (m, Q) towards y_i.
 

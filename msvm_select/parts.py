@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
@@ -31,8 +31,10 @@ from msvm_select.left_out import (
     NOT_A_SV,
     REPAIRED,
     SINGLE,
+    Led,
     LeftOut,
     Voted,
+    first_of_largest,
     pairs_lost,
 )
 from msvm_select.records import Dual, Floats, Gram, Ints, Mask, Work
@@ -345,7 +347,7 @@ class Rests(Parts):
     def decided(self, K: Floats, alpha: Floats, b: Floats) -> tuple[Ints, Floats]:
         """The first of the largest outputs."""
         h = K @ (self.signs * alpha) + b
-        return h.argmax(axis=1).astype(np.int64), h
+        return first_of_largest(h), h
 
     def outputs(self, machine: Composed) -> Floats:
         """Every part knows those of all samples."""
@@ -353,7 +355,7 @@ class Rests(Parts):
 
     def predicted(self, machine: Composed) -> Ints:
         """The first of the largest outputs."""
-        return np.asarray(machine.part_decisions.argmax(axis=1), dtype=np.int64)
+        return first_of_largest(machine.part_decisions)
 
     def judged(self, found: LeftOut, machine: Composed) -> LeftOut:
         """Every part is without p: its outputs tell."""
@@ -364,7 +366,7 @@ class Rests(Parts):
         margins[single] = -np.inf
         margins[at, y] = np.inf
         road = np.where(single, SINGLE, found.road)
-        return replace(found, margins=margins, road=road)
+        return Led(y, margins, road, found.exchanges, found.at_top, found.unsure)
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,7 +1,8 @@
 """Counted errors: of leave-one-out, of training, and a bound by support vectors.
 
 Scaling and all other preprocessing is fitted on all rows; a class with one sample is an
-error by definition, since it cannot be predicted without it; ties are errors. How the
+error by definition, since it cannot be predicted without it; ties are errors, but with
+one against one or against all, where the first of the classes is the answer. How the
 samples are left out is the solver's business (``Solver.leave_out``).
 """
 

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from msvm_select.data.read import DataFrame, as_samples
 from msvm_select.errors import DataError, SettingsError
 from msvm_select.kernels.base import Kernel
+from msvm_select.left_out import first_of_largest
 from msvm_select.parts import pair_decisions, votes_of
 from msvm_select.phrases import did_you_mean, listed, quoted
 from msvm_select.records import TIE as ROUNDING
@@ -137,7 +138,7 @@ class Model:
         A tie, but for rounding, is ``?`` with ``ww``. With ``ovo`` and ``ova`` it is
         the first of the classes, as LIBSVM and scikit-learn have it.
         """
-        codes = h.argmax(axis=1)
+        codes = first_of_largest(h)
         if self.machine == "ww":
             tied = (h >= h.max(axis=1, keepdims=True) - ROUNDING).sum(axis=1) > 1
             codes = np.where(tied, len(self.classes), codes)

@@ -9,7 +9,7 @@ from sklearn.model_selection import LeaveOneOut, cross_val_predict
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.svm import SVC
 
-from msvm_select import load_csv, run_sweep
+from msvm_select import fit, load_csv, run_sweep
 from msvm_select.kernels.inner_products import Linear
 from msvm_select.kernels.rbf import Rbf
 from msvm_select.machines.composed import OneVersusAll, OneVersusOne
@@ -275,3 +275,20 @@ def test_bounds_do_not_depend_on_the_order_of_the_rows(machine, loss):
         assert other[0].n_sv == one[0].n_sv, seed
         assert other[0].radius_margin_count == one[0].radius_margin_count, seed
         assert other[0].radius_margin == pytest.approx(one[0].radius_margin, rel=1e-6)
+
+
+def test_a_tie_of_outputs_is_the_first_class_wherever_it_is_asked_for():
+    """Four corners whose classes no straight line tells apart: every output is -1."""
+    X = np.array([[-1.0, -1.0], [1.0, 1.0], [-1.0, 1.0], [1.0, -1.0]] * 3)
+    X, y = np.concatenate([X, X]), np.repeat([0, 1, 2], 8)
+    machine = trained(OneVersusAll, X, y, 3, 1.0, Linear())
+    assert np.abs(machine.outputs + 1.0).max() < 1e-9
+    assert (machine.predicted == 0).all()
+    assert machine.train_errors == 16
+    found = OneVersusAll(Hinge()).leave_out(Exact(), machine)
+    assert (found.predicted == 0).all()
+    assert (found.wrong == (y != 0)).all()
+    assert found.in_doubt.all()
+    model = fit((X, y), machine="ova", kernel="linear", scale="none")
+    assert set(model.predict(X)) == {"0"}
+    assert model.training.train_errors == 16

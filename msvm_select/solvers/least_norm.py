@@ -63,7 +63,7 @@ def least_norm(found: Solution) -> Solution:
     if rough or not 0 < rows.size <= MOST_LOOSE or _independent(dual.gram, rows):
         return found
     A = Arcs(rows, dual.y[rows], heads).incidence(dual.Q)
-    size = float(dual.gram.diagonal.max(initial=0.0))
+    size = float(dual.gram.diagonal.max(initial=0.0)) or 1.0  # K may be 0
     H = (dual.gram.block(rows, rows) + size) * (A @ A.T)
     x = _least(H, size, found.alpha[rows, heads], dual.C)
     if x is None:
@@ -87,7 +87,7 @@ def least_norm_of_parts(parts: Parts, told: Told, walked: Mask) -> None:
     starts, begins = parts.flat[1], parts.flat[1][:-1]
     sign, alpha = np.where(positive, 1.0, -1.0), told.alpha[rows, column]
     e = 1.0 - sign * told.f[rows, column]
-    largest = float(parts.gram.diagonal.max(initial=0.0))
+    largest = float(parts.gram.diagonal.max(initial=0.0)) or 1.0
     scale = max(min(1.0, 0.5 * parts.C * largest), ON_THE_MARGIN)
     near = np.abs(e) <= ON_THE_MARGIN * scale
     inside = (alpha > 0.0) & (alpha < parts.box)

@@ -292,3 +292,12 @@ def test_a_tie_of_outputs_is_the_first_class_wherever_it_is_asked_for():
     model = fit((X, y), machine="ova", kernel="linear", scale="none")
     assert set(model.predict(X)) == {"0"}
     assert model.training.train_errors == 16
+
+
+def test_where_the_kernel_tells_nothing_apart_all_share_the_weight():
+    """One point, or K = 0: the rest, twice as many, carry half of C each."""
+    y = np.repeat([0, 1, 2], 5)
+    for kernel, X in ((Rbf(1.0), np.ones((15, 2))), (Linear(), np.zeros((15, 2)))):
+        machine = trained(OneVersusAll, X, y, 3, 2.0, kernel)
+        assert machine.alpha == pytest.approx(np.where(np.eye(3)[y], 2.0, 1.0))
+        assert (machine.n_sv, machine.b_unique) == (15, True)

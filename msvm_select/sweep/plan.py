@@ -47,6 +47,7 @@ WORK = 1.5  # seconds of work for all parts
 PATIENCE = 3.0  # seconds to wait for them, where others work on the machine too
 FIRST = 40  # samples
 MOST_KERNELS, MOST_CS = 5, 3
+BUSY = 2.5  # how much longer compiling takes where others work on the machine too
 BEYOND = 1.4  # the doubt about more samples by that about cells alone
 LARGE = 5000  # samples x other classes: no sweep of fewer takes minutes
 MINUTES, WORTH = 60.0, 2.0  # seconds from which another machine is named; how slower
@@ -154,21 +155,22 @@ def compiling_note(event: Started) -> str:
         return ""
     names = " and ".join(name for name, _ in parts)
     took = sum(seconds for _, seconds in parts)
-    return f"Compiling {names}, once on this machine; it takes some {took} s ..."
+    told = between(took, BUSY * took)
+    return f"Compiling {names}, once on this machine; it takes {told} ..."
 
 
 def _used(event: Started) -> Iterator[tuple[str, int, Any]]:
     """The parts that the sweep will call: name, seconds, its last compiled kernel."""
     exact, parts = event.solver == "exact", event.machine != "ww"
     if exact and parts:
-        yield "the solver", 20, paths.train_parts
+        yield "the solver", 30, paths.train_parts
     elif event.solver in ("exact", "smo"):
-        yield "the solver", 8 if exact else 4, cycle_steps
+        yield "the solver", 20 if exact else 5, cycle_steps
     if exact and (not event.criteria or "loo" in event.criteria):
         one = paths.leave_out_parts if parts else exchange_each
-        yield "leave-one-out", 20 if parts else 12, one
+        yield "leave-one-out", 40 if parts else 30, one
     if any(name.startswith(BALLS) for name in event.criteria):
-        yield "the balls", 2, pair_steps
+        yield "the balls", 1, pair_steps
 
 
 def _new(kernel: Any) -> bool:

@@ -7,6 +7,7 @@ told to the model of ``costs``, and that says what the cells of all samples take
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
@@ -47,7 +48,7 @@ WORK = 1.5  # seconds of work for all parts
 PATIENCE = 3.0  # seconds to wait for them, where others work on the machine too
 FIRST = 40  # samples
 MOST_KERNELS, MOST_CS = 5, 3
-BUSY = 2.5  # how much longer compiling takes where others work on the machine too
+BUSY = 2.5  # how much longer all takes, at most, where others work on the machine too
 BEYOND = 1.4  # the doubt about more samples by that about cells alone
 LARGE = 5000  # samples x other classes: no sweep of fewer takes minutes
 MINUTES, WORTH = 60.0, 2.0  # seconds from which another machine is named; how slower
@@ -196,7 +197,9 @@ def estimate(
     if len(trials) < 2:  # not even one cell of the smallest part was done
         whole = in_parallel([waited * len(settings.C)] * len(kernels), settings.jobs)
         return Estimate(whole, None)
-    busy = max(1.0, waited / max(time.process_time() - worked, 1e-9))
+    # Whether others will work on the machine as they do now nobody knows.
+    slower = waited / max(time.process_time() - worked, 1e-9)
+    busy = min(max(slower, 1.0), BUSY) ** 0.5
     costs = Costs(len(kernels), settings.C)
     for trial in trials[1:]:
         costs.tell(*trial)
@@ -208,7 +211,7 @@ def estimate(
             is_tested = m <= MANY or not kernel.always_psd
             chains[i] += is_tested * CUBE * m**3 + SQUARE * m**2
     work, loading = in_parallel(chains, settings.jobs), trials[0][2]
-    doubt *= BEYOND * work / (work + loading)
+    doubt = math.hypot(BEYOND * doubt * work / (work + loading), math.log(busy))
     return Estimate.of(work + loading, doubt, trials[-1][1])
 
 

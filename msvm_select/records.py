@@ -188,6 +188,13 @@ class Gram:
         assert self.factor is not None
         return np.ascontiguousarray(self.factor @ self.factor.T)
 
+    @property
+    def arrays(self) -> tuple[Floats, Floats]:
+        """(K, Z) as compiled code takes them: one of them empty."""
+        if self.factor is not None:
+            return np.empty((0, 0)), self.factor
+        return self.matrix, np.empty((0, 0))
+
     @cached_property
     def diagonal(self) -> Floats:
         """K_ii."""
@@ -228,6 +235,17 @@ class Gram:
         if self.factor is None:
             return np.asarray(self.matrix @ tau)
         return np.asarray(self.factor @ (self.factor.T @ tau))
+
+    def products(self, tau: Floats) -> Floats:
+        """K tau_k for each class k of tau (Q, m, columns), of which many rows are 0."""
+        out = np.empty_like(tau)
+        for k, own in enumerate(tau):
+            if self.factor is None:
+                moved = np.flatnonzero(own.any(axis=1))
+                np.matmul(self.matrix[moved].T, own[moved], out=out[k])
+            else:
+                out[k] = self.product(own)
+        return out
 
 
 @dataclass(frozen=True, eq=False)

@@ -26,9 +26,11 @@ from msvm_select import lapack
 from msvm_select.geometry.arcs import Arcs
 from msvm_select.records import Floats, Gram, Mask
 from msvm_select.solvers.compiled import kernel
+from msvm_select.solvers.exact.classes import by_classes, class_operations
 
-DIRECT = 1200  # free variables up to which Cholesky is as fast
-MOST_DIRECT = 6000  # and up to which it is tried where conjugate gradients crawl
+MOST_DIRECT = 6000  # free variables of one factor
+ASSEMBLED = 3.0  # multiplications that an entry of H takes
+WORTH = 20  # products K tau that are cheaper than a factor: then these are tried first
 MOST_SYSTEMS = 15
 MOST_PRODUCTS = 60
 RESIDUAL = 1e-26  # squared: thirteen digits of the residual
@@ -101,7 +103,7 @@ def exchange(
     breach = 1.0 - problem.gradient_of(F) - (b[y] - b[:, None])
     low = others & (alpha <= 0.0) & (breach <= tolerance)
     high = others & (alpha >= box) & (breach >= -tolerance)
-    last, most_direct = np.inf, DIRECT
+    last, gradients = np.inf, True
     for solves in range(1, MOST_SYSTEMS + 1):
         free = others & ~low & ~high
         if not free.any():
@@ -109,13 +111,12 @@ def exchange(
         alpha = np.where(high, box, np.where(low, 0.0, alpha))
         F = problem.outputs(alpha)
         g, adrift = 1.0 - problem.gradient_of(F), problem.tau(alpha).sum(axis=0)
-        count = int(free.sum())
-        if count > most_direct:
+        there = False
+        if gradients and _operations(problem, free) > WORTH * y.size**2 * problem.Q:
             step, b, there = _conjugate_gradients(problem, free, g, adrift)
-            if not there and count <= MOST_DIRECT:
-                most_direct = MOST_DIRECT
-        if count <= most_direct:
-            step, b = _direct(problem, free, g, adrift)
+            gradients = there  # where they crawl once, they are not tried again
+        if not there:
+            step, b = _solved(problem, free, g, adrift)
         alpha = alpha + step
         F = F + problem.outputs(step)
         breach = 1.0 - problem.gradient_of(F) - (b[y] - b[:, None])
@@ -132,6 +133,25 @@ def exchange(
         low = (low & ~loose_low) | below
         high = (high & ~loose_high) | above
     return Exchanged(alpha, F, solves, False)
+
+
+def _operations(problem: Problem, free: Mask) -> float:
+    """Multiplications of the cheaper direct road."""
+    return min(_dense_operations(free), class_operations(problem.y, free))
+
+
+def _dense_operations(free: Mask) -> float:
+    n = float(np.count_nonzero(free))
+    return n**3 / 3.0 + ASSEMBLED * n**2
+
+
+def _solved(
+    problem: Problem, free: Mask, g: Floats, imbalance: Floats
+) -> tuple[Floats, Floats]:
+    """The step and b by the cheaper direct road; LinAlgError where there is none."""
+    if _dense_operations(free) <= class_operations(problem.y, free):
+        return _direct(problem, free, g, imbalance)
+    return by_classes(problem.gram, problem.y, free, g, imbalance)
 
 
 def refined(problem: Problem, alpha: Floats, F: Floats) -> tuple[Floats, Floats]:

@@ -63,13 +63,6 @@ class Bench:
         gram = dual.gram if sorted_already else dual.gram.part(order)
         return cls(dual.gram, dual.y, order, y, offsets, gram)
 
-    @property
-    def arrays(self) -> tuple[Floats, Floats]:
-        """(K, Z) for the kernels: one of them empty."""
-        if self.sorted_gram.factor is not None:
-            return np.empty((0, 0)), self.sorted_gram.factor
-        return self.sorted_gram.matrix, np.empty((0, 0))
-
     @classmethod
     def carried(cls, dual: Dual, start: Solution | None) -> Bench:
         """That of the start, where the Gram matrix is the same; else a new one."""
@@ -96,7 +89,7 @@ class Training:
         self.dual, self.bench = dual, Bench.carried(dual, start)
         self.room = self.bench.take_room()
         self.box: Floats = np.full(dual.m, dual.C)
-        self.K, self.Z = self.bench.arrays
+        self.K, self.Z = self.bench.sorted_gram.arrays
         self.diagonal = self.bench.sorted_gram.diagonal
         self.problem = Problem(self.bench.sorted_gram, self.bench.y, dual.Q, self.box)
         A = np.clip(-scaled_start(dual, start)[self.bench.order].T, 0.0, dual.C)

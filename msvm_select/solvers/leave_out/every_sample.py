@@ -6,7 +6,7 @@
 2. sum_k alpha_pk m_pk <= 0: dropping p's loss can only lower this sum, so that some
    margin stays <= 0. An error, no work. (With ``margins`` it is solved all the same.)
 3. The others are solved on the tableau (``tableau``, ``exchanges``), in chunks of
-   samples whose columns of S fit into memory.
+   samples whose rows fit into memory.
 4. What stays unsettled there (no tie between the classes, so that b is not unique; a
    margin so small that rounding could turn it; a tableau too large or singular) is
    trained without p from the full machine, the box of p shut.
@@ -40,7 +40,7 @@ from msvm_select.solvers.base import by_training
 from msvm_select.solvers.exact.cycles import certify
 from msvm_select.solvers.exact.workbench import Room, Training
 from msvm_select.solvers.leave_out.exchanges import (
-    NEEDS_COLUMN,
+    NEEDS_ROW,
     SETTLED,
     Table,
     exchange_each,
@@ -48,9 +48,12 @@ from msvm_select.solvers.leave_out.exchanges import (
 from msvm_select.solvers.leave_out.tableau import Tableau, build
 
 CHUNK = 256  # samples between two words of progress
-TABLEAU_NUMBERS = 2e8  # of the tableau: beyond, every support vector is retrained
-MOST_STORED = 4e7  # numbers in the columns of S that are kept
-LIKELY = 0.4  # r of variables whose columns are made before they are asked for
+MOST_STORED = 4e7  # numbers in the rows that are kept
+LIKELY = 0.4  # r of variables whose rows are made before they are asked for
+ROUNDS = 4  # of watching more variables
+SOUND = 1e-7  # gain of a cycle: beyond it, biases may be off
+WRONG = 1e-7  # r of the wrong sign: it was missed
+AT_ONCE = 256  # rows that are made at once
 CLEAR = 1e-6  # a margin below is retrained: the tableau has some nine digits
 
 
@@ -72,10 +75,14 @@ def judge_every_sample(
     asked = work.sort_out(every_margin)
     shifts = (work.full.dual.Q - 1) * work.full.A.size  # numbers one sample may ask for
     chunk = int(np.clip(MOST_STORED // shifts, 16, CHUNK))
-    for done in range(0, asked.size, chunk):
-        tell(done, asked.size)
-        work.settle(asked[done : done + chunk], jobs)
-    todo = work.unsettled(asked)
+    todo = asked
+    for _ in range(ROUNDS):
+        for done in range(0, todo.size, chunk):
+            tell(asked.size - todo.size + done, asked.size)
+            work.settle(todo[done : done + chunk], jobs)
+        todo = work.unsettled(asked)
+        if not work.watch_more():
+            break
     for done, p in enumerate(todo):
         tell(asked.size - todo.size + done, asked.size)
         work.retrain(int(p))
@@ -107,6 +114,7 @@ class _LeavingOut:
         self.exchanges = np.zeros(m, np.int64)
         self.at_top = np.zeros(m, bool)
         self.unsure = np.zeros(m)
+        self.missed = np.zeros((Q, m), bool)
         self.present = np.bincount(self.y, minlength=Q) > 0
 
     def sort_out(self, every_margin: bool) -> Ints:
@@ -143,11 +151,11 @@ class _LeavingOut:
 
     def settle(self, samples: Ints, jobs: int) -> None:
         """On the tableau, where there is one."""
-        columns = self.columns
-        if columns is None:
+        kept = self.kept
+        if kept is None:
             return
-        columns.need_shifts_of(samples)
-        attempt = partial(self._pass, columns)
+        kept.need_those_of(samples)
+        attempt = partial(self._pass, kept)
         parts = np.array_split(samples, max(1, min(jobs, samples.size // 8)))
         while any(part.size for part in parts):
             if len(parts) == 1:
@@ -155,40 +163,36 @@ class _LeavingOut:
             else:
                 with ThreadPoolExecutor(len(parts)) as pool:
                     parts = list(pool.map(attempt, parts))
-            columns.make_needed()
-        columns.forget()
+            kept.make_needed()
+        kept.forget()
 
     @cached_property
-    def columns(self) -> Columns | None:
+    def kept(self) -> Rows | None:
         """Those of the tableau, made when they are asked for; None without one."""
         full = self.full
-        if full.n_free * full.A.size > TABLEAU_NUMBERS:
-            return None
-        tableau = build(
-            full.K, full.Z, self.y, float(full.diagonal.max()) or 1.0,
-            full.A, full.F, self.b, self.C,
-        )  # fmt: skip
-        return None if tableau is None else Columns(tableau)
+        tableau = build(self.bench.sorted_gram, self.y, full.A, full.F, self.b, self.C)
+        return None if tableau is None else Rows(tableau)
 
-    def _pass(self, columns: Columns, samples: Ints) -> Ints:
-        """Try each sample; -> those that lack a column of S."""
-        t = columns.tableau
+    def _pass(self, kept: Rows, samples: Ints) -> Ints:
+        """Try each sample; -> those that lack a row."""
+        t = kept.tableau
         small = 1e-9 * min(self.C, float(self.full.A.max()))
         table = Table(
-            t.G, t.X, t.XT, columns.store, columns.at, t.alpha_M, t.alpha_N, t.r_N,
+            kept.store, kept.at, t.alpha_M, t.alpha_N, t.r_N,
             t.scale_M, t.scale_N, t.rows_M, t.cols_M, t.rows_N, t.cols_N, self.C, small,
         )  # fmt: skip
         margins = np.full((samples.size, self.present.size), np.inf)
         exchanges, status = np.zeros((2, samples.size), np.int64)
         at_top = np.zeros(samples.size, np.bool_)
-        size = t.alpha_M.size + t.alpha_N.size
-        alphas = np.empty((samples.size if self.proves else 0, size))
+        proves = self.proves or t.more is not None
+        alphas = np.empty((samples.size if proves else 0, t.width))
         exchange_each(
             table, self.y, self.present, samples,
-            margins, exchanges, at_top, status, columns.needed, alphas,
+            margins, exchanges, at_top, status, kept.needed, alphas,
         )  # fmt: skip
-        for i in np.flatnonzero(status == SETTLED) if self.proves else ():
-            margins[i] = self._proven(t, int(samples[i]), alphas[i], margins[i])
+        settled = np.flatnonzero(status == SETTLED)
+        if proves and settled.size:
+            margins[settled] = self._proven(t, samples[settled], alphas[settled])
         doubt = max(CLEAR, 1e3 * t.error * float(self.full.A.max()))
         sure = (status == SETTLED) & (np.abs(margins.min(axis=1)) > doubt)
         done = samples[sure]
@@ -198,26 +202,49 @@ class _LeavingOut:
         self.exchanges[done], self.at_top[done] = exchanges[sure], at_top[sure]
         road = np.where(exchanges[sure] == 0, PREDICTED, REPAIRED)
         self.road[done] = np.where(self.decided[done], BY_TRAINING, road)
-        self.road[samples[status > NEEDS_COLUMN]] = RETRAINED
-        return np.asarray(samples[status == NEEDS_COLUMN])
+        self.road[samples[status > NEEDS_ROW]] = RETRAINED
+        return np.asarray(samples[status == NEEDS_ROW])
 
-    def _proven(self, t: Tableau, p: int, values: Floats, guess: Floats) -> Floats:
-        """The margins from this machine's own outputs; 0, so retrained, if they fail.
+    def _proven(self, t: Tableau, samples: Ints, values: Floats) -> Floats:
+        """The margins from the outputs of these machines; 0, so retrained, if it fails.
 
-        The tableau is as exact as the inverse that it holds; K alpha is as exact as K.
+        The tableau is as exact as the inverse that it holds, and may not hold all
+        variables; K alpha is as exact as K.
         """
-        full = self.full
-        A, box = np.zeros_like(full.A), full.box.copy()
-        A[np.r_[t.cols_M, t.cols_N], np.r_[t.rows_M, t.rows_N]] = values
-        box[p] = 0.0
-        F = full.problem.outputs(A)
-        gap, _, b = certify(A, F, self.bench.offsets, box)
-        if not abs(gap) <= self.target:
-            return np.zeros_like(guess)
-        h = F[:, p] + b
-        margins = h[self.y[p]] - h
-        margins[self.y[p]] = np.inf
-        return np.asarray(margins)
+        full, y = self.full, self.y
+        rows, cols = np.r_[t.rows_M, t.rows_N], np.r_[t.cols_M, t.cols_N]
+        change = values - np.r_[t.alpha_M, t.alpha_N]
+        tau = np.zeros((self.present.size, y.size, samples.size))
+        tau[cols, rows] = -change.T
+        tau[y, np.arange(y.size)] = -tau.sum(axis=0)
+        margins = np.zeros((samples.size, self.present.size))
+        moved = self.bench.sorted_gram.products(tau)
+        for i, p in enumerate(samples):
+            A, box = full.A.copy(), full.box.copy()
+            A[cols, rows] = values[i]
+            box[p] = 0.0
+            F = full.F + moved[:, :, i]
+            gap, cycle, b = certify(A, F, self.bench.offsets, box)
+            if abs(gap) <= self.target and cycle <= SOUND:
+                h = F[:, p] + b
+                margins[i] = h[y[p]] - h
+                margins[i, y[p]] = np.inf
+            elif t.more is not None:
+                r = 1.0 - full.problem.gradient_of(F) - (b[y] - b[:, None])
+                wrong = ((A < box) & (r > WRONG)) | ((A > 0.0) & (r < -WRONG))
+                self.missed |= wrong
+        return margins
+
+    def watch_more(self) -> bool:
+        """Whether variables were missed where samples failed: they are in from now."""
+        kept = self.kept
+        more = None if kept is None else kept.tableau.more
+        if kept is None or more is None or not self.missed.any():
+            return False
+        self.missed[self.y, np.arange(self.y.size)] = False
+        self.kept = Rows(more(self.missed))
+        self.missed[:] = False
+        return self.kept.tableau.width > kept.tableau.width
 
     def unsettled(self, asked: Ints) -> Ints:
         """Which of those asked for have no margin yet."""
@@ -258,50 +285,52 @@ class _LeavingOut:
         )  # fmt: skip
 
 
-class Columns:
-    """The columns of S that some sample shifts: ``store[at[v]]`` is that of variable v.
+class Rows:
+    """The rows of the tableau that some sample asks for: ``store[at[v]]`` is that of v.
 
-    S (``tableau``) is too large to be made whole, and few of its columns are ever used.
+    The whole would be too large, and few are ever used.
     """
 
     def __init__(self, tableau: Tableau) -> None:
-        """None yet."""
+        """Those that are there from the start."""
         self.tableau = tableau
-        s = tableau.alpha_N.size
-        self.store, self.filled = np.empty((0, s)), 0
-        self.at = np.full(s, -1)
-        self.needed = np.zeros(s, np.bool_)
-        self.most = int(MOST_STORED // max(1, s))
+        self.at, self.needed = np.full(tableau.width, -1), np.zeros(tableau.width, bool)
+        self.store, self.given = tableau.kept, tableau.kept.shape[0]
+        self.filled = self.given
+        self.at[: self.given] = np.arange(self.given)
+        self.most = int(MOST_STORED // max(1, tableau.width))
         self.fresh = True
 
-    def need_shifts_of(self, samples: Ints) -> None:
-        """The variables that leaving these samples out will shift."""
-        t = self.tableau
-        if self.fresh:  # these are asked for by many
+    def need_those_of(self, samples: Ints) -> None:
+        """The variables that leaving these samples out will hold or shift."""
+        t, n = self.tableau, self.tableau.alpha_M.size
+        if self.fresh and t.more is None:  # these are asked for by many
             near = np.argsort(np.abs(t.r_N))[: self.most // 4]
-            self.needed[near[np.abs(t.r_N[near]) < LIKELY]] = True
+            self.needed[n + near[np.abs(t.r_N[near]) < LIKELY]] = True
             self.fresh = False
-        self.needed |= (t.alpha_N > 0.0) & np.isin(t.rows_N, samples)
+        self.needed[:n] |= np.isin(t.rows_M, samples)
+        self.needed[n:] |= (t.alpha_N > 0.0) & np.isin(t.rows_N, samples)
         self.make_needed()
 
     def make_needed(self) -> None:
         """Make what was found missing."""
         wanted = np.flatnonzero(self.needed & (self.at < 0))
-        if wanted.size:
-            first, self.filled = self.filled, self.filled + wanted.size
-            self.at[wanted] = np.arange(first, self.filled)
-            self._make_room()
-            self.store[first : self.filled] = self.tableau.columns(wanted)
+        for first in range(0, wanted.size, AT_ONCE):
+            self._make(wanted[first : first + AT_ONCE])
         self.needed[:] = False
 
-    def _make_room(self) -> None:
-        """Twice as much where it runs out; the system gives it as it is filled."""
+    def _make(self, wanted: Ints) -> None:
+        """Where room runs out, twice as much; the system gives it as it is filled."""
+        first, self.filled = self.filled, self.filled + wanted.size
+        self.at[wanted] = np.arange(first, self.filled)
         if self.filled > self.store.shape[0]:
             grown = np.empty((2 * self.filled, self.store.shape[1]))
-            grown[: self.store.shape[0]] = self.store
+            grown[:first] = self.store[:first]
             self.store = grown
+        self.store[first : self.filled] = self.tableau.respond(wanted)
 
     def forget(self) -> None:
-        """Let go of all where they have grown too many."""
-        if self.filled > self.most:
-            self.filled, self.at[:] = 0, -1
+        """Let go of all but those of the start where they have grown too many."""
+        if self.filled - self.given > self.most:
+            self.at[self.at >= self.given] = -1
+            self.filled = self.given

@@ -1,7 +1,8 @@
 """Exchanges on the tableau: the optimum without one sample, some microseconds each.
 
-See ``tableau`` for G, X, S.  A *state* is which variables of M are held at a bound by a
-force, which of N are shifted until r = 0 (moving), and which shifts are given (moved).
+See ``tableau`` for G, X, S: rows of [G, -X] belong to M, rows of [-X', -S] to N. A
+*state* is which variables of M are held at a bound by a force, which of N are shifted
+until r = 0 (moving), and which shifts are given (moved).
 Forces f and shifts d solve the small system
 
     [ G_JJ  -X_J  ] [f]   [ target - alpha ]
@@ -30,24 +31,28 @@ from numpy.typing import NDArray
 from msvm_select.records import Floats
 from msvm_select.solvers.compiled import INNER, inner, kernel
 
-SETTLED, NEEDS_COLUMN, UNSETTLED = 0, 1, 2
-MOST_TURNS = 8  # of the exchange of all
+SETTLED, NEEDS_ROW, UNSETTLED = 0, 1, 2
+MOST_TURNS = 24  # of the exchange of all
+PATIENCE = 3  # of them in which no fewer are wrong
+AHEAD = 0.8  # of the rest of a path: who would stop it there is made ready
 MOST_STOPS = 200  # of the path
 MOST_STUCK = 20  # of them in one place
-MOST_UNKNOWNS = 96  # unknowns of a small system
+MOST_UNKNOWNS = 160  # unknowns of a small system
 SLACK = 1e-9  # of r, and of alpha by its scale, that counts as on the bound
 LOOSE = 1e300  # of biases that nothing ties
 NO_PIVOT = 1e-10  # a pivot below it, where the diagonal is 1, is zero
 
 
 class Table(NamedTuple):
-    """The tableau as the kernels see it."""
+    """The tableau as the kernels see it.
 
-    G: Floats
-    X: Floats
-    XT: Floats
-    S: Floats
-    column: NDArray[np.int64]
+    Variables are numbered, those of M first: rows[at[v]] says how alpha_M and r_N (one
+    after the other) answer a force on v of M, or a shift of v of N; at[v] < 0 where
+    nobody has asked for it yet.
+    """
+
+    rows: Floats
+    at: NDArray[np.int64]
     alpha_M: Floats
     alpha_N: Floats
     r_N: Floats
@@ -73,10 +78,8 @@ class State(NamedTuple):
     at_M: NDArray[np.int64]
     at_N: NDArray[np.int64]
     sizes: NDArray[np.int64]
-    base_a: Floats
-    base_r: Floats
-    slope_a: Floats
-    slope_r: Floats
+    base: Floats
+    slope: Floats
     scale: Floats
 
 
@@ -162,19 +165,22 @@ def _begin(T, st, p):
 
 @inner
 def _list(T, st, needed):
-    """List the unknowns; whether every column of S that they ask for is there."""
-    n_held, n_moving, whole = 0, 0, True
-    for v in range(T.alpha_M.size):
+    """List the unknowns; whether every row that they ask for is there."""
+    n, n_held, n_moving, whole = T.alpha_M.size, 0, 0, True
+    for v in range(n):
         if st.held[v]:
             st.at_M[n_held] = v
             n_held += 1
+            if T.at[v] < 0:
+                needed[v] = True
+                whole = False
     for v in range(T.alpha_N.size):
         if st.moving[v] or st.moved[v] != 0.0:
             if st.moving[v]:
                 st.at_N[n_moving] = v
                 n_moving += 1
-            if T.column[v] < 0:
-                needed[v] = True
+            if T.at[n + v] < 0:
+                needed[n + v] = True
                 whole = False
     st.sizes[0], st.sizes[1] = n_held, n_moving
     return whole
@@ -183,71 +189,67 @@ def _list(T, st, needed):
 @inner
 def _bases(T, st):
     """alpha_M and r_N by the given shifts: base + lambda slope, p's in the slope."""
-    _copy(st.base_a, T.alpha_M)
-    _copy(st.base_r, T.r_N)
-    _fill(st.slope_a, 0.0)
-    _fill(st.slope_r, 0.0)
+    n = T.alpha_M.size
+    _copy(st.base[:n], T.alpha_M)
+    _copy(st.base[n:], T.r_N)
+    _fill(st.slope, 0.0)
     for v in range(T.alpha_N.size):
         d = st.moved[v]
         if d != 0.0:
+            row = T.rows[T.at[n + v]]
             if st.frozen_N[v]:
-                _add(st.slope_a, -d, T.XT[v])
-                _add(st.slope_r, -d, T.S[T.column[v]])
+                _add(st.slope, d, row)
             else:
-                _add(st.base_a, -d, T.XT[v])
-                _add(st.base_r, -d, T.S[T.column[v]])
+                _add(st.base, d, row)
 
 
 @inner
 def _matrix(T, st, M):
     """The small system's matrix, and the scale of its unknowns."""
-    n_held, n_moving = st.sizes[0], st.sizes[1]
+    n, n_held, n_moving = T.alpha_M.size, st.sizes[0], st.sizes[1]
     for i in range(n_held):
         v = st.at_M[i]
         st.scale[i] = T.scale_M[v]
+        row = T.rows[T.at[v]]
         for j in range(n_held):
-            M[i, j] = T.G[v, st.at_M[j]]
-        for j in range(n_moving):
-            M[i, n_held + j] = -T.XT[st.at_N[j], v]
-            M[n_held + j, i] = M[i, n_held + j]
+            M[i, j] = row[st.at_M[j]]
     for i in range(n_moving):
-        c = T.column[st.at_N[i]]
+        row = T.rows[T.at[n + st.at_N[i]]]
         st.scale[n_held + i] = T.scale_N[st.at_N[i]]
+        for j in range(n_held):
+            M[n_held + i, j] = M[j, n_held + i] = row[st.at_M[j]]
         for j in range(n_moving):
-            M[n_held + i, n_held + j] = -T.S[c, st.at_N[j]]
+            M[n_held + i, n_held + j] = row[n + st.at_N[j]]
 
 
 @inner
 def _unknowns(T, st, M, x):
     """Forces and shifts x[0] + lambda x[1]; whether the system is regular."""
-    n_held, n_moving = st.sizes[0], st.sizes[1]
+    n, n_held, n_moving = T.alpha_M.size, st.sizes[0], st.sizes[1]
     _matrix(T, st, M)
     for i in range(n_held):
         v = st.at_M[i]
         if st.frozen_M[v]:  # to (1 - lambda) of its value
-            x[0, i] = T.alpha_M[v] - st.base_a[v]
-            x[1, i] = -T.alpha_M[v] - st.slope_a[v]
+            x[0, i] = T.alpha_M[v] - st.base[v]
+            x[1, i] = -T.alpha_M[v] - st.slope[v]
         else:
-            x[0, i] = st.target[v] - st.base_a[v]
-            x[1, i] = -st.slope_a[v]
+            x[0, i] = st.target[v] - st.base[v]
+            x[1, i] = -st.slope[v]
     for i in range(n_moving):
-        v = st.at_N[i]
-        x[0, n_held + i] = -st.base_r[v]
-        x[1, n_held + i] = -st.slope_r[v]
+        v = n + st.at_N[i]
+        x[0, n_held + i] = -st.base[v]
+        x[1, n_held + i] = -st.slope[v]
     return _solve_small(M, x, n_held + n_moving, st.scale)
 
 
 @inner
-def _answer(T, st, x, a, r):
-    """Add to a and r what the forces and shifts x do to them."""
-    n_held, n_moving = st.sizes[0], st.sizes[1]
+def _answer(T, st, x, z):
+    """Add to z = (alpha_M, r_N) what the forces and shifts x do to them."""
+    n, n_held, n_moving = T.alpha_M.size, st.sizes[0], st.sizes[1]
     for j in range(n_held):
-        _add(a, x[j], T.G[st.at_M[j]])
-        _add(r, -x[j], T.X[st.at_M[j]])
+        _add(z, x[j], T.rows[T.at[st.at_M[j]]])
     for j in range(n_moving):
-        v = st.at_N[j]
-        _add(a, -x[n_held + j], T.XT[v])
-        _add(r, -x[n_held + j], T.S[T.column[v]])
+        _add(z, x[n_held + j], T.rows[T.at[n + st.at_N[j]]])
 
 
 @inner
@@ -375,12 +377,13 @@ def _at_top(T, st):
 
 
 @inner
-def _exchange(T, st, M, x, a, r, needed):
-    """All at once, from the state; -> (status, exchanges); a and r hold the end."""
-    made, last = 0, T.alpha_M.size + T.alpha_N.size
+def _exchange(T, st, M, x, z, needed):
+    """All at once, from the state; -> (status, exchanges); z holds the end."""
+    n = T.alpha_M.size
+    made, best, vain = 0, T.alpha_M.size + T.alpha_N.size, 0
     for _ in range(MOST_TURNS):
         if not _list(T, st, needed):
-            return NEEDS_COLUMN, made
+            return NEEDS_ROW, made
         if st.sizes[0] + st.sizes[1] > MOST_UNKNOWNS:
             break
         _bases(T, st)
@@ -388,18 +391,17 @@ def _exchange(T, st, M, x, a, r, needed):
             break
         for j in range(st.sizes[0] + st.sizes[1]):
             x[0, j] += x[1, j]
-        _copy(a, st.base_a)
-        _copy(r, st.base_r)
-        _add(a, 1.0, st.slope_a)
-        _add(r, 1.0, st.slope_r)
-        _answer(T, st, x[0], a, r)
-        wrong = _put_right(T, st, x[0], a, r)
+        _copy(z, st.base)
+        _add(z, 1.0, st.slope)
+        _answer(T, st, x[0], z)
+        wrong = _put_right(T, st, x[0], z[:n], z[n:])
         if wrong == 0:
             return SETTLED, made
         made += wrong
-        if wrong >= last and wrong > 10:
+        vain = 0 if wrong < best else vain + 1
+        best = min(best, wrong)
+        if vain > PATIENCE:
             break
-        last = wrong
     return UNSETTLED, made
 
 
@@ -450,31 +452,49 @@ def _first_stop(T, st, now, x0, x1, a, a1, r, r1):
 
 
 @inner
-def _take_over(T, st, now, kind, at, upper, M, x, x0, x1, a, at_now):
+def _look_ahead(T, st, now, a, a1, r, r1, needed):
+    """Ask for the rows of those that may come next: a path without one begins anew."""
+    n, room = T.alpha_M.size, AHEAD * (1.0 - now)
+    for v in range(n):
+        if T.at[v] < 0 and not st.held[v]:
+            end = a[v] + room * a1[v]
+            if end < 0.0 or end > T.C:
+                needed[v] = True
+    for v in range(T.alpha_N.size):
+        if T.at[n + v] < 0 and not st.moving[v] and not st.frozen_N[v]:
+            value, end = T.alpha_N[v] + st.moved[v], r[v] + room * r1[v]
+            if (end > 0.0 and value < T.C) or (end < 0.0 and value > 0.0):
+                needed[n + v] = True
+
+
+@inner
+def _take_over(T, st, now, kind, at, upper, M, x, x0, x1, at_now):
     """Which variable ties the classes when (kind, at), at its bound, no longer can.
 
     Its r leaves 0 by its legal sign, no alpha moves, and the first other variable whose
     r or force comes to 0 is the one. -> (kind, index); kind -1 where there is none.
     """
-    n_held, n_moving = st.sizes[0], st.sizes[1]
+    n, n_held, n_moving = T.alpha_M.size, st.sizes[0], st.sizes[1]
     sign = -1.0 if upper else 1.0  # of the force on it: r = -force
     _matrix(T, st, M)
     _fill(x[0], 0.0)
     _fill(x[1], 0.0)
-    r = np.zeros(T.alpha_N.size)
+    z = np.zeros(n + T.alpha_N.size)
     if kind == 0:
+        row = T.rows[T.at[at]]
         for i in range(n_held):
-            x[0, i] = -sign * T.G[st.at_M[i], at]
+            x[0, i] = -sign * row[st.at_M[i]]
         for i in range(n_moving):
-            x[0, n_held + i] = sign * T.X[at, st.at_N[i]]
-        r -= sign * T.X[at]
+            x[0, n_held + i] = -sign * row[n + st.at_N[i]]
+        _add(z, sign, row)
     else:
         for i in range(n_moving):
             if st.at_N[i] == at:
                 x[0, n_held + i] = -sign
     if not _solve_small(M, x, n_held + n_moving, st.scale):
         return -1, -1
-    _answer(T, st, x[0], a, r)
+    _answer(T, st, x[0], z)
+    r = z[n:]
     first, kind, found = 1e300, -1, -1
     for j in range(n_held):
         v = st.at_M[j]
@@ -495,33 +515,33 @@ def _take_over(T, st, now, kind, at, upper, M, x, x0, x1, a, at_now):
 
 
 @inner
-def _give_way(T, st, now, kind, at, from_top, M, x, x0, x1, a, at_now):
+def _give_way(T, st, now, kind, at, from_top, M, x, x0, x1, at_now):
     """Which variable leaves when (kind, at) enters beside one that it depends on.
 
     Duplicate samples: alpha flows from one to the other and nothing else changes, until
     one is at its bound. -> (kind, index, upper?); kind -1 where there is none.
     """
-    n_held, n_moving = st.sizes[0], st.sizes[1]
+    n, n_held, n_moving = T.alpha_M.size, st.sizes[0], st.sizes[1]
     sign = -1.0 if from_top else 1.0
     _matrix(T, st, M)
     _fill(x[0], 0.0)
     _fill(x[1], 0.0)
+    z = np.zeros(n + T.alpha_N.size)
     if kind == 3:
+        row = T.rows[T.at[n + at]]
         for i in range(n_held):
-            x[0, i] = sign * T.XT[at, st.at_M[i]]
+            x[0, i] = -sign * row[st.at_M[i]]
         for i in range(n_moving):
-            x[0, n_held + i] = sign * T.S[T.column[at], st.at_N[i]]
-        _add(a, -sign, T.XT[at])
+            x[0, n_held + i] = -sign * row[n + st.at_N[i]]
+        _add(z, sign, row)
     else:
         for i in range(n_held):
             if st.at_M[i] == at:
                 x[0, i] = sign
     if not _solve_small(M, x, n_held + n_moving, st.scale):
         return -1, -1, False
-    for j in range(n_held):
-        _add(a, x[0, j], T.G[st.at_M[j]])
-    for j in range(n_moving):
-        _add(a, -x[0, n_held + j], T.XT[st.at_N[j]])
+    _answer(T, st, x[0], z)
+    a = z[:n]
     first, found_kind, found, upper = T.C, kind, at, not from_top
     for v in range(T.alpha_M.size):
         if not st.held[v] and abs(a[v]) > 1e-9:
@@ -562,11 +582,10 @@ def _partner_of(T, st, now, kind, at, upper, before, M, x, x0, x1, a, r, needed)
 
     The state is first put back to before its turn; ``before``: its alpha then, if idle.
     """
-    scratch = np.zeros(a.size)
     if kind == 0 or kind == 2:
         _turn(T, st, 1 if kind == 0 else 3, at, upper)
         _list(T, st, needed)
-        heir, found = _take_over(T, st, now, kind, at, upper, M, x, x0, x1, scratch, r)
+        heir, found = _take_over(T, st, now, kind, at, upper, M, x, x0, x1, r)
         return heir, found, False
     if kind == 1:
         from_top = st.target[at] > 0.0
@@ -575,46 +594,47 @@ def _partner_of(T, st, now, kind, at, upper, before, M, x, x0, x1, a, r, needed)
         from_top = before > 0.0
         st.moving[at], st.moved[at] = False, before - T.alpha_N[at]
     _list(T, st, needed)
-    return _give_way(T, st, now, kind, at, from_top, M, x, x0, x1, scratch, a)
+    return _give_way(T, st, now, kind, at, from_top, M, x, x0, x1, a)
 
 
 @inner
-def _let_down(T, st, M, x, a, r, needed):
+def _let_down(T, st, M, x, z, needed):
     """Along the path, from its begin; -> (status, exchanges made).
 
     SETTLED: the state is that of the end, for the exchange to confirm.
     """
-    a1, r1 = np.empty(a.size), np.empty(r.size)
+    n = T.alpha_M.size
+    z1 = np.empty(z.size)
+    a, r, a1, r1 = z[:n], z[n:], z1[:n], z1[n:]
     x0, x1 = np.empty(MOST_UNKNOWNS), np.empty(MOST_UNKNOWNS)
     now, made, stuck = 0.0, 0, 0
     if not _list(T, st, needed):
-        return NEEDS_COLUMN, made
+        return NEEDS_ROW, made
     _bases(T, st)
     if st.sizes[0] > MOST_UNKNOWNS or not _unknowns(T, st, M, x):
         return UNSETTLED, made
     _copy(a, T.alpha_M)
     _copy(r, T.r_N)
     while made < MOST_STOPS:
-        _copy(a1, st.slope_a)
-        _copy(r1, st.slope_r)
+        _copy(z1, st.slope)
         _copy(x0, x[0])
         _copy(x1, x[1])
-        _answer(T, st, x1, a1, r1)
+        _answer(T, st, x1, z1)
         stop, kind, at, upper = _first_stop(T, st, now, x0, x1, a, a1, r, r1)
         if kind < 0:
             return SETTLED, made
         stuck = stuck + 1 if stop <= now else 0
         if stuck > MOST_STUCK:
             return UNSETTLED, made
-        _add(a, stop - now, a1)
-        _add(r, stop - now, r1)
+        _add(z, stop - now, z1)
         now = stop
         made += 1
+        _look_ahead(T, st, now, a, a1, r, r1, needed)
         shifts = kind == 2 or (kind == 3 and st.moved[at] != 0.0)
         before = T.alpha_N[at] + st.moved[at] if kind == 3 else 0.0
         _turn(T, st, kind, at, upper)
         if not _list(T, st, needed):
-            return NEEDS_COLUMN, made
+            return NEEDS_ROW, made
         if st.sizes[0] + st.sizes[1] > MOST_UNKNOWNS:
             return UNSETTLED, made
         if shifts:
@@ -630,7 +650,7 @@ def _let_down(T, st, M, x, a, r, needed):
         _turn(T, st, heir, found, top)
         made += 1
         if not _list(T, st, needed):
-            return NEEDS_COLUMN, made
+            return NEEDS_ROW, made
         _bases(T, st)
         if st.sizes[0] + st.sizes[1] > MOST_UNKNOWNS or not _unknowns(T, st, M, x):
             return UNSETTLED, made
@@ -664,7 +684,7 @@ def exchange_each(
 ):
     """Each listed sample without itself: margins h_y - h_k (p, Q), and how it went.
 
-    ``needed[v]`` is set where a column of S lacks; the caller makes it and calls again.
+    ``needed[v]`` is set where the row of v lacks; the caller makes it and calls again.
     Where the biases are not unique without p, the margins are those at their centre.
     alphas (p, n + s), or empty: the variables of M, then of N, of each machine.
     """
@@ -673,19 +693,20 @@ def exchange_each(
         np.zeros(n, np.bool_), np.zeros(n), np.zeros(s, np.bool_), np.zeros(s),
         np.zeros(n, np.bool_), np.zeros(s, np.bool_),
         np.zeros(n, np.int64), np.zeros(s, np.int64), np.zeros(2, np.int64),
-        np.zeros(n), np.zeros(s), np.zeros(n), np.zeros(s), np.zeros(MOST_UNKNOWNS),
+        np.zeros(n + s), np.zeros(n + s), np.zeros(MOST_UNKNOWNS),
     )  # fmt: skip
     M, x = np.empty((MOST_UNKNOWNS, MOST_UNKNOWNS)), np.empty((2, MOST_UNKNOWNS))
-    a, r = np.empty(n), np.empty(s)
+    z = np.empty(n + s)
+    a, r = z[:n], z[n:]
     for index in range(samples.size):
         p = samples[index]
         _begin(T, st, p)
-        outcome, made = _exchange(T, st, M, x, a, r, needed)
+        outcome, made = _exchange(T, st, M, x, z, needed)
         if outcome == UNSETTLED:
             _begin(T, st, p)
-            outcome, made = _let_down(T, st, M, x, a, r, needed)
-            if outcome != NEEDS_COLUMN:  # the end is proven by the exchange, or mended
-                outcome, more = _exchange(T, st, M, x, a, r, needed)
+            outcome, made = _let_down(T, st, M, x, z, needed)
+            if outcome != NEEDS_ROW:  # the end is proven by the exchange, or mended
+                outcome, more = _exchange(T, st, M, x, z, needed)
                 made += more
         status[index], exchanges[index] = outcome, made
         if outcome == SETTLED:

@@ -28,29 +28,42 @@ shifts are ever computed.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 
 import numpy as np
 
 from msvm_select import lapack
 from msvm_select.geometry.arcs import Arcs
-from msvm_select.records import Floats, Ints, Mask
+from msvm_select.records import Floats, Gram, Ints, Mask
 from msvm_select.solvers.compiled import kernel
+from msvm_select.solvers.exact.classes import (
+    ClassFactor,
+    Responses,
+    class_operations,
+    mirror,
+)
 
 POOR = 1e-6  # an inverse worse than this is not used
+MOST_DENSE = 2e8  # numbers of a dense tableau
+POOR_BY_CLASSES = 0.1  # likewise of a factor by classes, which is refined
+FEW = 300  # free variables up to which the dense one is as fast
+WATCHED = 1.5  # of the number of free variables: so many others are watched
+TWINS = 1e-12  # of K_ii: samples at such a distance (squared) are at one place
 
 
 @dataclass(eq=False)
 class Tableau:
-    """G (n, n), X (n, s) and its transpose, and what is needed to make columns of S.
+    """The variables M and N, and how to make the row of any: ``respond``.
 
-    ``error`` times the largest alpha is about how far margins are off by rounding.
+    The row of a force on v of M is (G_v, -X_v), that of a shift of v of N (-X'_v,
+    -S_v). Variables are numbered, those of M first. ``kept`` are the rows that are
+    there from the start. ``error`` times the largest alpha is about how far margins are
+    off by rounding. Where N holds some of the others only, what the tableau says must
+    be proven, and ``more`` makes one with these as well (Q, m).
     """
 
-    K: Floats
-    Z: Floats
-    y: Ints
-    shift: float
     rows_M: Ints
     cols_M: Ints
     rows_N: Ints
@@ -58,36 +71,23 @@ class Tableau:
     alpha_M: Floats
     alpha_N: Floats
     r_N: Floats
-    error: float
     scale_M: Floats
     scale_N: Floats
-    G: Floats
-    X: Floats
-    XT: Floats
-    Y: Floats
-    H_NM: Floats
-    arcs_N: Floats
+    respond: Callable[[Ints], Floats]
+    kept: Floats
+    error: float = 0.0
+    more: Callable[[Mask], Tableau] | None = None
 
-    def columns(self, wanted: Ints) -> Floats:
-        """The columns of S listed, as rows (c, s)."""
-        H: Floats = hessian_block(
-            self.K, self.Z, self.y, self.shift,
-            self.rows_N[wanted], self.cols_N[wanted], self.rows_N, self.cols_N,
-        )  # fmt: skip
-        H -= self.XT[wanted] @ self.H_NM.T
-        H -= self.Y[:, wanted].T @ self.arcs_N.T
-        return H
+    @property
+    def width(self) -> int:
+        """Numbers in a row."""
+        return int(self.alpha_M.size + self.alpha_N.size)
 
 
 def build(
-    K: Floats, Z: Floats, y: Ints, shift: float,
-    alpha: Floats, F: Floats, b: Floats, C: float,
-) -> Tableau | None:  # fmt: skip
-    """The tableau at an optimum alpha, F (Q, m); None where KKT is singular.
-
-    Free variables that depend on the others (K singular) are put into N: they keep
-    their value as long as r stays 0, which the others see to.
-    """
+    gram: Gram, y: Ints, alpha: Floats, F: Floats, b: Floats, C: float
+) -> Tableau | None:
+    """The tableau at an optimum alpha, F (Q, m); None where there is none to trust."""
     Q, m = alpha.shape
     cols, rows = np.nonzero(np.arange(Q)[:, None] != y)
     a = alpha[cols, rows]
@@ -95,7 +95,60 @@ def build(
     free = (a > 0.0) & (a < C)
     ties, r = _tie(y[rows], cols, a, r, C, np.bincount(y, minlength=Q) > 0)
     free[ties] = True
-    chosen = np.flatnonzero(free)
+    arcs, n = _Arcs(y, rows, cols, a, r, free), int(free.sum())
+    mask = np.zeros((Q, m), bool)
+    mask[cols[free], rows[free]] = True
+    if n > FEW and class_operations(y, mask) < float(n) ** 3:
+        with suppress(np.linalg.LinAlgError):
+            return _by_classes(gram, Q, arcs)
+    return _dense(gram, Q, arcs) if n * a.size <= MOST_DENSE else None
+
+
+@dataclass(frozen=True, eq=False)
+class _Arcs:
+    """All variables of an optimum, alpha and r of each, and which are free."""
+
+    y: Ints
+    rows: Ints
+    cols: Ints
+    a: Floats
+    r: Floats
+    free: Mask
+
+    def apart(self, gram: Gram) -> tuple[Mask, Ints]:
+        """The free ones that hang together with no other one, as far as twins go.
+
+        Of samples at one place, only arcs of one class are kept, and of these one to
+        each head. -> (those, the first sample at the place of each)
+        """
+        first = np.arange(self.y.size)
+        touched = np.unique(self.rows[self.free])
+        own = gram.diagonal[touched]
+        far = own[:, None] + own - 2.0 * gram.block(touched, touched)
+        near = far <= TWINS * own.max(initial=0.0)
+        first[touched] = touched[near.argmax(axis=0)]
+        kept = self.free.copy()
+        twins = np.flatnonzero(self.free & (first[self.rows] != self.rows))
+        for place in np.unique(first[self.rows[twins]]):
+            there = np.flatnonzero(self.free & (first[self.rows] == place))
+            other = self.y[self.rows[there]] != self.y[self.rows[there[0]]]
+            _, one = np.unique(self.cols[there], return_index=True)
+            again = np.ones(there.size, bool)
+            again[one] = False
+            kept[there[other | again]] = False
+        return kept, first
+
+
+def _dense(gram: Gram, Q: int, arcs: _Arcs) -> Tableau | None:
+    """By the inverse of KKT as a whole; N is all that is not free.
+
+    Free variables that depend on the others (K singular) are put into N: they keep
+    their value as long as r stays 0, which the others see to.
+    """
+    y, rows, cols, a, r = arcs.y, arcs.rows, arcs.cols, arcs.a, arcs.r
+    K, Z = gram.arrays
+    shift = float(gram.diagonal.max()) or 1.0
+    chosen = np.flatnonzero(arcs.free)
     H = hessian(K, Z, y, shift, rows[chosen], cols[chosen])
     kept, inverse = _independent_inverse(H)
     if kept.size < chosen.size:
@@ -107,8 +160,9 @@ def build(
     basic = np.zeros(a.size, bool)
     basic[chosen] = True
     others = np.flatnonzero(~basic)
+    rows_N, cols_N = rows[others], cols[others]
     arcs_M = Arcs(rows[chosen], y[rows[chosen]], cols[chosen]).incidence(Q)
-    arcs_N = Arcs(rows[others], y[rows[others]], cols[others]).incidence(Q)
+    arcs_N = Arcs(rows_N, y[rows_N], cols_N).incidence(Q)
     W = sharp @ arcs_M
     weight = arcs_M.T @ W
     present = np.flatnonzero(np.bincount(y, minlength=Q))[1:]  # one class is the gauge
@@ -117,20 +171,69 @@ def build(
         return None
     unweight = np.linalg.inv(weight)
     E = W[:, present] @ unweight
-    G = sharp - E @ W[:, present].T
-    H_MN = hessian_block(
-        K, Z, y, shift, rows[chosen], cols[chosen], rows[others], cols[others]
-    )
-    X = G @ H_MN + E @ arcs_N[:, present].T
+    H_MN = hessian_block(K, Z, y, shift, rows[chosen], cols[chosen], rows_N, cols_N)
+    n = chosen.size
+    table = np.empty((n, n + others.size))
+    table[:, :n] = sharp - E @ W[:, present].T
+    table[:, n:] = -table[:, :n] @ H_MN
+    table[:, n:] -= E @ arcs_N[:, present].T
+    H_NM, arcs_N = np.ascontiguousarray(H_MN.T), arcs_N[:, present]
+    Y = E.T @ H_MN - unweight @ arcs_N.T
+
+    def respond(wanted: Ints) -> Floats:
+        """The rows of variables of N."""
+        v = wanted - n
+        found = np.empty((v.size, table.shape[1]))
+        found[:, :n] = table[:, wanted].T
+        S = hessian_block(K, Z, y, shift, rows_N[v], cols_N[v], rows_N, cols_N)
+        S += found[:, :n] @ H_NM.T
+        S -= Y[:, v].T @ arcs_N.T
+        found[:, n:] = -S
+        return found
+
     return Tableau(
-        K, Z, y, shift,
-        rows[chosen], cols[chosen], rows[others], cols[others],
-        a[chosen], a[others], r[others], worst * shift,
-        1.0 / np.sqrt(sharp.diagonal()), _stiffness(K, Z, shift, rows[others]),
-        G, X, np.ascontiguousarray(X.T),
-        E.T @ H_MN - unweight @ arcs_N[:, present].T,
-        np.ascontiguousarray(H_MN.T), np.ascontiguousarray(arcs_N[:, present]),
+        rows[chosen], cols[chosen], rows_N, cols_N, a[chosen], a[others], r[others],
+        1.0 / np.sqrt(sharp.diagonal()), _stiffness(gram, shift, rows_N),
+        respond, table, worst * shift,
     )  # fmt: skip
+
+
+def _by_classes(gram: Gram, Q: int, arcs: _Arcs) -> Tableau:
+    """By the factor of each class; N is what may come to matter.
+
+    That are the variables at C and those whose r is nearest to 0. The others are looked
+    at when a sample is through.
+    """
+    y, rows, cols = arcs.y, arcs.rows, arcs.cols
+    free, first = arcs.apart(gram)
+    mask = np.zeros((Q, y.size), bool)
+    mask[cols[free], first[rows[free]]] = True
+    factor = ClassFactor.of(gram, y, mask)
+    if not factor.error <= POOR_BY_CLASSES:
+        raise np.linalg.LinAlgError
+    chosen = np.flatnonzero(free)
+    n = chosen.size
+
+    def watching(watched: Mask) -> Tableau:
+        """The tableau with these in N."""
+        others = np.flatnonzero(watched & ~free)
+        both = np.r_[chosen, others]
+        responses = Responses(factor, gram, y, rows[both], cols[both], first, n)
+        return Tableau(
+            rows[chosen], cols[chosen], rows[others], cols[others],
+            arcs.a[chosen], arcs.a[others], arcs.r[others],
+            responses.scale, _stiffness(gram, 0.0, rows[others]),
+            responses.of, np.empty((0, both.size)),
+            more=lambda missed: watching(watched | missed[cols, rows]),
+        )  # fmt: skip
+
+    rank = np.where((arcs.a > 0.0) & ~free, -1.0, np.abs(arcs.r))
+    rank[free] = np.inf
+    some = max(int(WATCHED * n), int(np.count_nonzero(rank < 0.0)))
+    some = min(arcs.a.size - n, some)
+    watched = np.zeros(free.size, bool)
+    watched[np.argpartition(rank, some - 1)[:some] if some else []] = True
+    return watching(watched)
 
 
 def _tie(
@@ -172,10 +275,10 @@ def _tie(
     return ties, r
 
 
-def _stiffness(K: Floats, Z: Floats, shift: float, rows: Ints) -> Floats:
+def _stiffness(gram: Gram, shift: float, rows: Ints) -> Floats:
     """1 / sqrt(H_vv), H_vv = 2 (K_ii + shift)."""
-    own = K.diagonal() if K.shape[0] else np.einsum("ij,ij->i", Z, Z)
-    return np.asarray(1.0 / np.sqrt(np.maximum(2.0 * (own[rows] + shift), 1e-300)))
+    own = 2.0 * (gram.diagonal[rows] + shift)
+    return np.asarray(1.0 / np.sqrt(np.maximum(own, 1e-300)))
 
 
 def _independent_inverse(H: Floats) -> tuple[Ints, Floats]:
@@ -196,7 +299,7 @@ def _independent_inverse(H: Floats) -> tuple[Ints, Floats]:
         if info != 0:  # indefinite: no inverse that could be trusted
             return kept, np.full_like(block, np.nan)
     half, _ = lapack.dpotri(factor, lower=0, overwrite_c=1)
-    _mirror(half.T)
+    mirror(half.T)
     return kept, half.T
 
 
@@ -220,14 +323,6 @@ def _sharpened(H: Floats, inverse: Floats) -> tuple[Floats, float]:
 
 
 @kernel
-def _mirror(H):
-    """Copy the lower triangle onto the upper."""
-    for p in range(H.shape[0]):
-        for q in range(p):
-            H[q, p] = H[p, q]
-
-
-@kernel
 def hessian(K, Z, y, shift, rows, cols):
     """H on one list of variables, symmetric."""
     H = np.empty((rows.size, rows.size))
@@ -235,7 +330,7 @@ def hessian(K, Z, y, shift, rows, cols):
         i, k = rows[p : p + 1], cols[p : p + 1]
         row = hessian_block(K, Z, y, shift, i, k, rows[: p + 1], cols[: p + 1])
         H[p, : p + 1] = row[0]
-    _mirror(H)
+        H[: p + 1, p] = row[0]
     return H
 
 

@@ -1,0 +1,117 @@
+"""The system split by class against the dense one, in training and in leaving out."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from msvm_select.geometry.arcs import Arcs
+from msvm_select.kernels.rbf import Rbf
+from msvm_select.records import Dual
+from msvm_select.solvers.exact import classes
+from msvm_select.solvers.exact.solver import Exact
+from msvm_select.solvers.leave_out import tableau
+from tests.conftest import blobs, with_duplicates, with_tiny_classes
+from tests.solvers.test_leave_one_out import (
+    assert_same_answers,
+    by_retraining,
+    judged,
+    random_problem,
+    standardised,
+    trained,
+)
+
+PROBLEMS = {
+    "two": standardised(blobs(30, 2, seed=21)),
+    "five": standardised(blobs(40, 5, seed=22)),
+    "twelve": standardised(blobs(60, 12, seed=23)),
+    "tiny": standardised(with_tiny_classes(blobs(20, 3, seed=24))),
+    "duplicates": standardised(with_duplicates(blobs(20, 4, seed=25))),
+}
+every_problem = pytest.mark.parametrize("problem", PROBLEMS.values(), ids=PROBLEMS)
+every_rbf = pytest.mark.parametrize("gamma", [0.05, 0.7, 6.0])
+
+
+def dual_of(problem, gamma: float, C: float) -> Dual:
+    """The problem at one cell."""
+    return Dual(Rbf(gamma).gram(problem.X), problem.y, problem.Q, C)
+
+
+@pytest.fixture
+def always(monkeypatch):
+    """Split by class however few variables are free, and watch few of the others."""
+    monkeypatch.setattr(tableau, "FEW", -1)
+    monkeypatch.setattr(tableau, "class_operations", lambda y, free: -1.0)
+    monkeypatch.setattr(tableau, "WATCHED", 0.5)
+
+
+@every_problem
+@every_rbf
+def test_one_system_solved_in_two_ways(problem, gamma):
+    """The step and the biases of the dense system; what is left of it is rounding."""
+    rng = np.random.default_rng(7)
+    order = np.argsort(problem.y, kind="stable")
+    y, gram = problem.y[order], Rbf(gamma).gram(problem.X[order])
+    free = rng.random((problem.Q, y.size)) < 0.4
+    free[y, np.arange(y.size)] = False
+    g, owed = rng.normal(size=free.shape), rng.normal(size=problem.Q)
+    owed -= owed.mean()
+    found, b = classes.by_classes(gram, y, free, g, owed)
+    arcs = Arcs.where(free.T, y)
+    step, right = found[arcs.heads, arcs.rows], g[arcs.heads, arcs.rows]
+    H, A = arcs.hessian(gram, problem.Q), arcs.incidence(problem.Q)
+    scale = max(1.0, np.abs(found).max())
+    assert np.abs(H @ step + A @ b - right).max() <= 1e-11 * scale
+    assert np.abs(A.T @ step + owed).max() <= 1e-11 * scale
+    if np.linalg.cond(H) < 1e6:
+        whole = np.block([[H, A], [A.T, np.zeros((problem.Q, problem.Q))]])
+        expected = np.linalg.lstsq(whole, np.r_[right, -owed], rcond=1e-14)[0]
+        both = np.r_[step, b - b.mean()]
+        np.testing.assert_allclose(both, expected, rtol=0.0, atol=1e-9 * scale)
+
+
+@every_problem
+@every_rbf
+@pytest.mark.parametrize("C", [0.1, 3.0, 1e3])
+def test_left_out_by_classes_as_by_retraining(problem, gamma, C, always):
+    """The same answers as training without each sample from nothing."""
+    dual = dual_of(problem, gamma, C)
+    assert_same_answers(judged(dual), by_retraining(dual))
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_left_out_by_classes_on_random_problems(seed, always):
+    """Likewise: any kernel, classes of one sample, twins of other classes."""
+    dual, _ = random_problem(seed)
+    assert_same_answers(judged(dual), by_retraining(dual))
+
+
+def test_what_was_not_watched_is_found(always, monkeypatch):
+    """With nearly nothing watched the answers stay, and few are trained anew."""
+    monkeypatch.setattr(tableau, "WATCHED", 0.01)
+    dual = dual_of(PROBLEMS["five"], 0.7, 3.0)
+    left_out = judged(dual)
+    assert_same_answers(left_out, by_retraining(dual))
+    again = np.count_nonzero(left_out.road == 4)
+    assert again <= 0.2 * dual.m
+
+
+def test_training_takes_the_classes_where_they_are_cheaper(monkeypatch):
+    """A machine with many free variables and classes: the same optimum either way."""
+    dual = dual_of(PROBLEMS["twelve"], 6.0, 3.0)
+    expected = trained(dual)
+    called = []
+
+    def noted(*given):
+        called.append(1)
+        return classes.by_classes(*given)
+
+    monkeypatch.setattr("msvm_select.solvers.exact.exchange.by_classes", noted)
+    monkeypatch.setattr("msvm_select.solvers.exact.exchange.WORTH", np.inf)
+    monkeypatch.setattr(
+        "msvm_select.solvers.exact.exchange.class_operations", lambda y, free: -1.0
+    )
+    found = Exact().solve(dual)
+    assert called
+    assert found.gap <= 1e-8
+    np.testing.assert_allclose(found.F, expected.F, atol=1e-7)

@@ -9,6 +9,7 @@ from msvm_select.geometry.arcs import Arcs
 from msvm_select.kernels.rbf import Rbf
 from msvm_select.records import Dual
 from msvm_select.solvers.exact import classes
+from msvm_select.solvers.exact.exchange import Problem
 from msvm_select.solvers.exact.solver import Exact
 from msvm_select.solvers.leave_out import tableau
 from tests.conftest import blobs, with_duplicates, with_tiny_classes
@@ -40,9 +41,9 @@ def dual_of(problem, gamma: float, C: float) -> Dual:
 @pytest.fixture
 def always(monkeypatch):
     """Split by class however few variables are free, and watch few of the others."""
-    monkeypatch.setattr(tableau, "FEW", -1)
-    monkeypatch.setattr(tableau, "class_operations", lambda y, free: -1.0)
+    monkeypatch.setattr(tableau, "ALL_WATCHED", -1)
     monkeypatch.setattr(tableau, "WATCHED", 0.5)
+    monkeypatch.setattr(tableau, "LEAST_WATCHED", 3)
 
 
 @every_problem
@@ -107,7 +108,7 @@ def test_training_takes_the_classes_where_they_are_cheaper(monkeypatch):
         return classes.by_classes(*given)
 
     monkeypatch.setattr("msvm_select.solvers.exact.exchange.by_classes", noted)
-    monkeypatch.setattr("msvm_select.solvers.exact.exchange.WORTH", np.inf)
+    monkeypatch.setattr("msvm_select.solvers.exact.exchange.LEAST_PRODUCTS", np.inf)
     monkeypatch.setattr(
         "msvm_select.solvers.exact.exchange.class_operations", lambda y, free: -1.0
     )
@@ -115,3 +116,28 @@ def test_training_takes_the_classes_where_they_are_cheaper(monkeypatch):
     assert called
     assert found.gap <= 1e-8
     np.testing.assert_allclose(found.F, expected.F, atol=1e-7)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_a_path_puts_a_wrong_face_right(seed):
+    """Some statuses of the optimum are turned; the path from there ends in it again."""
+    rng = np.random.default_rng(seed)
+    problem = standardised(blobs(40, 5, seed=30 + seed))
+    order = np.argsort(problem.y, kind="stable")
+    y, gram = problem.y[order], Rbf(0.7).gram(problem.X[order])
+    machine = trained(Dual(gram, y, problem.Q, 2.0))
+    alpha, box = machine.alpha.T.copy(), np.full(y.size, 2.0)
+    others = np.ones(alpha.shape, bool)
+    others[y, np.arange(y.size)] = False
+    turned = others & (rng.random(alpha.shape) < 0.04)
+    free = ((alpha > 0.0) & (alpha < 2.0)) ^ turned
+    alpha = np.where(free, alpha, np.where(alpha > 1.0, 2.0, 0.0))
+    some = Problem(gram, y, problem.Q, box)
+    g = 1.0 - some.gradient_of(some.outputs(alpha))
+    step, b = classes.by_classes(gram, y, free, g, some.tau(alpha).sum(axis=0))
+    alpha = alpha + step
+    breach = 1.0 - some.gradient_of(some.outputs(alpha)) - (b[y] - b[:, None])
+    found = classes.walked(gram, y, box, free, alpha, breach)
+    assert turned.any()
+    assert found is not None
+    np.testing.assert_allclose(found, machine.alpha.T, atol=1e-8)

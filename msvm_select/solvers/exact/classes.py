@@ -29,11 +29,15 @@ from msvm_select.records import Floats, Gram, Ints, Mask
 from msvm_select.solvers.compiled import kernel
 
 RIDGE = 1e-13  # of the largest K_ii
-REFINEMENTS = 6
+MOST_REFINED = 6
 SHARP = 1e-13  # of the right-hand side: a residual below is rounding
 A_CLASS = 5e5  # multiplications that a class costs beside its cube
-ENOUGH = 1e-8  # an error of the factor that needs no refinement: K proves the answers
+NEAR_ENOUGH = (
+    1e-8  # an error of the factor that needs no refinement: K proves the answers
+)
 TINY = 1e-300
+MOST_BENDS = 800  # of a path
+UNMOVED = 1e-13  # a change over a whole path that is rounding
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,7 +84,7 @@ class ClassFactor:
         TU = T @ U
         weight = U.T @ TU
         weight[np.diag_indices(Q)] -= totals
-        unbias: Floats = np.linalg.pinv(weight, rcond=1e-12, hermitian=True)
+        unbias = np.asarray(np.linalg.pinv(weight, rcond=1e-12, hermitian=True), float)
         ends = np.cumsum([0, *(at.size for at in members)])
         parts = [slice(*pair) for pair in zip(ends[:-1], ends[1:], strict=True)]
         return cls(rows, members, parts, blocks, inverses, T, U, TU, unbias)
@@ -120,7 +124,7 @@ class ClassFactor:
     ) -> tuple[Floats, Floats]:
         """d and b by steps of iterative refinement, as long as they help."""
         scale, last = np.abs(t).max(initial=0.0), np.inf
-        for _ in range(REFINEMENTS):
+        for _ in range(MOST_REFINED):
             rest, owed, level = self._residual(t, s, d, b, multiplier)
             worst = np.abs(rest).max(initial=0.0)
             if worst <= SHARP * scale or worst > 0.5 * last:
@@ -219,16 +223,17 @@ class Responses:
     """How alpha of the free arcs and r of others answer a change of any of both.
 
     Arcs are (rows[v], cols[v]); the first n are those of the factor, which knows
-    sample i as first[i]. Only outputs F_ik that some other arc asks for are computed:
-    those of the samples ``asked[k]``.
+    sample i as first[i]; an error of it beyond ``enough`` is refined away. Only outputs
+    F_ik that some other arc asks for are computed: of the samples ``asked[k]``.
     """
 
     def __init__(
         self, factor: ClassFactor, gram: Gram, y: Ints,
-        rows: Ints, cols: Ints, first: Ints, n: int,
+        rows: Ints, cols: Ints, first: Ints, n: int, enough: float,
     ) -> None:  # fmt: skip
         """Find which outputs the others ask for, and K between them and the free."""
         self.factor, self.gram, self.y, self.n = factor, gram, y, n
+        self.rough = factor.error > enough
         self.rows, self.cols = rows, cols
         self.scale = np.ones(n)
         self.entry = factor.places(y.size)[cols[:n], first[rows[:n]]]
@@ -248,34 +253,155 @@ class Responses:
 
     def of(self, wanted: Ints) -> Floats:
         """(wanted, n + others): of a force on a free arc, of a shift of another."""
-        n, factor, y = self.n, self.factor, self.y
-        i, k = self.rows[wanted], self.cols[wanted]
-        forces, shifts = np.flatnonzero(wanted < n), np.flatnonzero(wanted >= n)
-        t, s = np.zeros((factor.size, wanted.size)), np.zeros((factor.Q, wanted.size))
-        F = np.zeros((self.parts[-1].stop, wanted.size))
+        n, y = self.n, self.y
+        found = np.empty((wanted.size, self.rows.size))
+        free = wanted < n
+        found[free] = self.forced(wanted[free])
+        i, k = self.rows[wanted[~free]], self.cols[wanted[~free]]
+        tau, at = np.zeros((self.factor.Q, i.size)), np.arange(i.size)
+        tau[y[i], at], tau[k, at] = 1.0, -1.0
+        found[~free] = self.shifted(i, tau)
+        return found
+
+    def forced(self, arcs: Ints) -> Floats:
+        """By a force of 1 on each of these free arcs."""
+        factor, at, entries = self.factor, np.arange(arcs.size), self.entry[arcs]
+        t = np.zeros((factor.size, arcs.size))
+        t[entries, at] = -1.0
         w = np.zeros_like(t)
-        s[y[i[shifts]], shifts], s[k[shifts], shifts] = -1.0, 1.0
-        entries = self.entry[wanted[forces]]
-        t[entries, forces] = -1.0
+        for q, part in enumerate(factor.parts):
+            here = np.flatnonzero(self.cols[arcs] == q)
+            w[part, here] = -factor.inverses[q][:, entries[here] - part.start]
+        F = np.zeros((self.parts[-1].stop, arcs.size))
+        found = self._answer(t, w, np.zeros((factor.Q, arcs.size)), F)
+        self.scale[arcs] = 1.0 / np.sqrt(np.maximum(found[at, arcs], TINY))
+        return found
+
+    def shifted(self, samples: Ints, tau: Floats) -> Floats:
+        """Where tau (Q, samples) is added to that of each sample."""
+        factor = self.factor
+        t = np.zeros((factor.size, samples.size))
+        w = np.zeros_like(t)
+        F = np.zeros((self.parts[-1].stop, samples.size))
         for q, (at, part) in enumerate(zip(factor.members, factor.parts, strict=True)):
-            here = k[forces] == q
-            w[part, forces[here]] = -factor.inverses[q][:, entries[here] - part.start]
-            for sign, ends in ((-1.0, y[i]), (1.0, k)):
-                mine = shifts[ends[shifts] == q]
-                if mine.size:
-                    t[part, mine] = sign * self.gram.block(factor.rows[at], i[mine])
-                    w[part, mine] = factor.inverses[q] @ t[part, mine]
-                    own = self.gram.block(self.asked[q], i[mine])
-                    F[self.parts[q], mine] = -sign * own
+            here = np.flatnonzero(tau[q])
+            if here.size:
+                i, change = samples[here], tau[q, here]
+                block = self.gram.block(factor.rows[at], i) * -change
+                t[part, here] = block
+                w[part, here] = factor.inverses[q] @ block
+                F[self.parts[q], here] = self.gram.block(self.asked[q], i) * change
+        return self._answer(t, w, -tau, F)
+
+    def _answer(self, t: Floats, w: Floats, s: Floats, F: Floats) -> Floats:
+        """For the right-hand sides t, w = R_k t_k, s; F: what the shifts do to it."""
+        n, factor, y = self.n, self.factor, self.y
         d, b, multiplier = factor.finish(w, s)
-        if factor.error > ENOUGH:
+        if self.rough:
             d, b = factor.refined(t, s, d, b, multiplier)
         for q, part in enumerate(factor.parts):
             F[self.parts[q]] += self.between[q] @ d[part]
-        found = np.empty((self.rows.size, wanted.size))
+        found = np.empty((self.rows.size, t.shape[1]))
         np.negative(d[self.entry], out=found[:n])
         np.subtract(F[self.other], F[self.own], out=found[n:])
         found[n:] += b[self.cols[n:]] - b[y[self.rows[n:]]]
-        v = wanted[forces]
-        self.scale[v] = 1.0 / np.sqrt(np.maximum(found[v, forces], TINY))
         return found.T
+
+
+def walked(
+    gram: Gram, y: Ints, box: Floats, free: Mask, alpha: Floats, breach: Floats
+) -> Floats | None:
+    """The optimal alpha (Q, m) from the solution of a face of which little is wrong.
+
+    alpha may leave its box on the free arcs, and ``breach`` = g - (b_y - b_k) have the
+    wrong sign on the others. It is the optimum of a problem with wider bounds for the
+    former and another gradient for the latter. Back from there to the problem itself
+    the optimum is piecewise linear, and one variable changes its status at each corner:
+    a path that cannot run away. None where it takes too long, or K is singular.
+    """
+    others = np.tile(box > 0.0, (free.shape[0], 1)) & ~free
+    others[y, np.arange(y.size)] = False
+    n = int(np.count_nonzero(free))
+    cols, rows = np.hstack([free.nonzero(), others.nonzero()])
+    factor = ClassFactor.of(gram, y, free)
+    if factor.error > NEAR_ENOUGH:
+        return None
+    all_of = np.arange(y.size)
+    responses = Responses(factor, gram, y, rows, cols, all_of, n, NEAR_ENOUGH)
+    top = box[rows]
+    a = alpha[cols, rows]
+    z = np.r_[a[:n], breach[cols[n:], rows[n:]]]
+    at = np.where(a > 0.0, top, 0.0)  # the bound of the others
+    spread = np.random.default_rng(0).uniform(1.1, 2.0, z.size)
+    # at 0 of the path: how far bounds are moved out, and r is let off
+    low, high = np.zeros(z.size), np.zeros(z.size)
+    low[:n], high[:n] = np.minimum(z[:n], 0.0), np.maximum(z[:n] - top[:n], 0.0)
+    wrong = np.where(at > 0.0, z < 0.0, z > 0.0)
+    wrong[:n] = False
+    let_off = np.where(wrong, z, 0.0) * spread
+    low, high = low * spread, high * spread
+    side = np.where(at > 0.0, -1.0, 1.0)  # r of the others must not pass 0 this way
+    table = np.empty((MOST_BENDS, z.size))
+    row_of = np.full(z.size, -1)
+    made, now = 0, 0.0
+    pivoted: list[int] = []
+    missing = np.flatnonzero((low < 0.0) | (high > 0.0) | (let_off != 0.0))
+    for _ in range(MOST_BENDS):
+        if made + missing.size > MOST_BENDS:
+            return None
+        if missing.size:
+            row_of[missing] = np.arange(made, made + missing.size)
+            table[made : made + missing.size] = responses.of(missing)
+            made += missing.size
+        P = np.array(pivoted, np.int64)
+        R = table[row_of[P]]
+        upper = side[P] < 0.0
+        goal = np.where(P < n, np.where(upper, top[P] + high[P], low[P]), let_off[P])
+        slope = -np.where(P < n, np.where(upper, high[P], low[P]), let_off[P])
+        try:
+            x = np.linalg.solve(R[:, P].T, np.stack([goal - z[P], slope], axis=1))
+        except np.linalg.LinAlgError:
+            return None
+        value, pace = z + x[:, 0] @ R, x[:, 1] @ R
+        # what each must stay above, as value + theta pace
+        room, drop = np.full((2, z.size), np.inf), np.zeros((2, z.size))
+        room[0, :n], drop[0, :n] = value[:n] - low[:n], pace[:n] + low[:n]
+        room[1, :n] = top[:n] + high[:n] - value[:n]
+        drop[1, :n] = -pace[:n] - high[:n]
+        room[0, n:] = side[n:] * (let_off[n:] - value[n:])
+        drop[0, n:] = -side[n:] * (let_off[n:] + pace[n:])
+        room[:, P], drop[:, P] = np.inf, 0.0
+        forces, shifts = np.flatnonzero(P < n), np.flatnonzero(P >= n)
+        v = P[forces]
+        room[0, v] = side[v] * x[forces, 0]
+        drop[0, v] = side[v] * x[forces, 1]
+        v = P[shifts]
+        room[0, v], drop[0, v] = at[v] + x[shifts, 0], x[shifts, 1]
+        room[1, v], drop[1, v] = top[v] - at[v] - x[shifts, 0], -x[shifts, 1]
+        falls = drop < -UNMOVED
+        when = np.full(room.shape, np.inf)
+        when[falls] = room[falls] / -drop[falls]
+        np.maximum(when, now, out=when)
+        which, who = np.unravel_index(int(when.argmin()), when.shape)
+        if when[which, who] >= 1.0:
+            break
+        now = float(when[which, who])
+        missing = np.array([who] if row_of[who] < 0 else [], np.int64)
+        if who not in pivoted:
+            pivoted.append(int(who))
+            if who < n:
+                side[who] = -1.0 if which else 1.0
+            continue
+        pivoted.remove(int(who))
+        if who >= n:  # at a bound again, and it may be the other one
+            end = top[who] if which else 0.0
+            z += (end - at[who]) * table[row_of[who]]
+            at[who], side[who] = end, -1.0 if which else 1.0
+    else:
+        return None
+    values = np.r_[value[:n] + pace[:n], at[n:]]
+    values[P[forces]] = np.where(side[P[forces]] < 0.0, top[P[forces]], 0.0)
+    values[P[shifts]] += x[shifts].sum(axis=1)
+    found = np.zeros(free.shape)
+    found[cols, rows] = np.clip(values, 0.0, top)
+    return found

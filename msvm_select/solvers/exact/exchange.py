@@ -26,15 +26,17 @@ from msvm_select import lapack
 from msvm_select.geometry.arcs import Arcs
 from msvm_select.records import Floats, Gram, Mask
 from msvm_select.solvers.compiled import kernel
-from msvm_select.solvers.exact.classes import by_classes, class_operations
+from msvm_select.solvers.exact.classes import by_classes, class_operations, walked
 
 MOST_DIRECT = 6000  # free variables of one factor
 ASSEMBLED = 3.0  # multiplications that an entry of H takes
-WORTH = 20  # products K tau that are cheaper than a factor: then these are tried first
-MOST_SYSTEMS = 15
-MOST_PRODUCTS = 60
+CHEAPER = 2.0  # a factor's cost by that of the products K tau that are tried first
+LEAST_PRODUCTS = 50  # conjugate gradients with fewer are not tried
+MOST_SYSTEMS = 30
 RESIDUAL = 1e-26  # squared: thirteen digits of the residual
-RUNS_AWAY = 0.85  # more exchanges than this share of the last count: not converging
+FEWER = 0.85  # of the exchanges of the system before: it converges
+MOST_WRONG = 200  # up to so many wrong ones may be put right along a path
+FEW_WRONG = 0.02  # of the free: so few are, before they go round in circles
 SYSTEM_RIDGE = 1e-11
 LONG_ROWS = 64  # of K at a time in long precision
 LEVEL = 1e-11  # imbalance of the flow, by its sum, that is rounding
@@ -103,7 +105,7 @@ def exchange(
     breach = 1.0 - problem.gradient_of(F) - (b[y] - b[:, None])
     low = others & (alpha <= 0.0) & (breach <= tolerance)
     high = others & (alpha >= box) & (breach >= -tolerance)
-    last, gradients = np.inf, True
+    best, gradients = np.inf, True
     for solves in range(1, MOST_SYSTEMS + 1):
         free = others & ~low & ~high
         if not free.any():
@@ -112,27 +114,44 @@ def exchange(
         F = problem.outputs(alpha)
         g, adrift = 1.0 - problem.gradient_of(F), problem.tau(alpha).sum(axis=0)
         there = False
-        if gradients and _operations(problem, free) > WORTH * y.size**2 * problem.Q:
-            step, b, there = _conjugate_gradients(problem, free, g, adrift)
+        products = int(_operations(problem, free) / (CHEAPER * y.size**2 * problem.Q))
+        if gradients and products >= LEAST_PRODUCTS:
+            step, b, there = _conjugate_gradients(problem, free, g, adrift, products)
             gradients = there  # where they crawl once, they are not tried again
         if not there:
             step, b = _solved(problem, free, g, adrift)
         alpha = alpha + step
         F = F + problem.outputs(step)
         breach = 1.0 - problem.gradient_of(F) - (b[y] - b[:, None])
-        below, above = free & (alpha < 0.0), free & (alpha > box)
-        loose_low, loose_high = low & (breach > tolerance), high & (breach < -tolerance)
-        wrong = int(sum(w.sum() for w in (below, above, loose_low, loose_high)))
-        if wrong == 0:
+        wrong = np.where(free, (alpha < 0.0) | (alpha > box), False)
+        wrong |= (low & (breach > tolerance)) | (high & (breach < -tolerance))
+        count = int(np.count_nonzero(wrong))
+        if count == 0:
             # where no free arc ties two groups of classes, no step balances their flow
             left = np.abs(problem.tau(alpha).sum(axis=0)).max()
             return Exchanged(alpha, F, solves, bool(left <= LEVEL * alpha.sum()))
-        if wrong > RUNS_AWAY * min(last, float(free.sum())):
-            break
-        last = wrong
-        low = (low & ~loose_low) | below
-        high = (high & ~loose_high) | above
+        circles = count > FEWER * min(best, float(free.sum()))
+        if circles or (count < FEW_WRONG * free.sum() and not there):
+            found = _finished(problem, free, alpha, breach, count, solves)
+            if found is not None or circles:
+                return found or Exchanged(alpha, F, solves, False)
+        best = min(best, count)
+        low = np.where(wrong, free & (alpha < 0.0), low)
+        high = np.where(wrong, free & (alpha > box), high)
     return Exchanged(alpha, F, solves, False)
+
+
+def _finished(
+    problem: Problem, free: Mask, alpha: Floats, breach: Floats, wrong: int, solves: int
+) -> Exchanged | None:
+    """Along a path, where few are wrong: that ends, and costs less than systems do."""
+    dense = _dense_operations(free) <= class_operations(problem.y, free)
+    if wrong > MOST_WRONG or dense:
+        return None
+    found = walked(problem.gram, problem.y, problem.box, free, alpha, breach)
+    if found is None:
+        return None
+    return Exchanged(found, problem.outputs(found), solves + 1, True)
 
 
 def _operations(problem: Problem, free: Mask) -> float:
@@ -243,7 +262,7 @@ class _Blocks:
 
 
 def _conjugate_gradients(
-    problem: Problem, free: Mask, g: Floats, imbalance: Floats
+    problem: Problem, free: Mask, g: Floats, imbalance: Floats, most: int
 ) -> tuple[Floats, Floats, bool]:
     """Projected and preconditioned, from the step that only balances the flow.
 
@@ -255,13 +274,14 @@ def _conjugate_gradients(
     ridge = SYSTEM_RIDGE * float(problem.gram.diagonal.max())
     b = np.zeros(problem.Q)
     p, rho, enough = np.zeros_like(x), 1.0, 0.0
-    for turn in range(MOST_PRODUCTS):
+    for turn in range(most):
         # what the biases explain leaves the residual, so that it tends to zero
         z, more = blocks.project(residual)
         b, residual = b + more, residual - blocks.arcs(more)
         fresh = float(np.vdot(residual, z))
         if turn == 0:
-            enough = RESIDUAL * fresh
+            gains = np.count_nonzero(free) / float(problem.gram.diagonal.max())
+            enough = RESIDUAL * max(fresh, gains)
         if fresh <= enough:
             break
         p = z + (fresh / rho if turn else 0.0) * p

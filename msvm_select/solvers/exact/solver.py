@@ -42,6 +42,7 @@ EXCHANGE_FROM = 160  # free variables from which a block exchange is tried
 FACE_UP_TO = 1000  # free variables from which the exchange is tried again first
 FINER = 0.05
 GAIN_ROUNDING = 2e-15  # of a gain near 1
+AGAIN = 2  # times as many free variables: it is tried again where it ran away
 TRIES = 5  # rounds in which it is tried
 HOPELESS = 2  # systems up to which running away is final
 LONG = 40  # rounds from which it is asked whether the dual still rises
@@ -196,7 +197,7 @@ def _by_exchange(training: Training) -> bool:
 
     -> whether it is worth another try: not where it ran away from the first.
     """
-    if training.n_free < EXCHANGE_FROM:
+    if training.n_free < max(EXCHANGE_FROM, AGAIN * training.ran_away):
         return True
     try:
         found = exchange(training.problem, training.A, training.F, training.b, 1e-11)
@@ -204,6 +205,8 @@ def _by_exchange(training: Training) -> bool:
         return False
     training.solves += found.solves
     if not found.optimal:
+        if found.solves <= HOPELESS:
+            training.ran_away = training.n_free
         return found.solves > HOPELESS
     kept = training.A, training.F, training.gap
     training.A, training.F = found.alpha, found.F

@@ -42,7 +42,8 @@ class Bench:
     """What stays the same over C: the class-sorted problem, and rooms for a factor.
 
     A training takes a room out and puts it back at its end, so that two trainings from
-    one start, in two threads, do not share one.
+    one start, in two threads, do not share one. ``ran_away``: free variables where the
+    block exchange ran away from the optimum, at the last C that it did.
     """
 
     gram: Gram
@@ -52,6 +53,7 @@ class Bench:
     offsets: NDArray[np.int64]
     sorted_gram: Gram
     rooms: list[Room] = field(default_factory=list)
+    ran_away: list[int] = field(default_factory=lambda: [0])
 
     @classmethod
     def of(cls, dual: Dual) -> Bench:
@@ -98,6 +100,7 @@ class Training:
         self.A: Floats = np.ascontiguousarray(A)
         self.F = self.problem.outputs(self.A)
         self.steps = self.solves = 0
+        self.ran_away = self.bench.ran_away[0]
         self.certify()
 
     @classmethod
@@ -168,6 +171,7 @@ class Training:
     def result(self, target: float, seconds: float) -> Solution:
         """Back in the caller's order of samples, with the reason if it falls short."""
         self.bench.rooms.append(self.room)
+        self.bench.ran_away[0] = self.ran_away
         tau = np.empty((self.dual.m, self.dual.Q))
         tau[self.bench.order] = self.problem.tau(self.A)
         F = np.empty_like(tau)

@@ -21,6 +21,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property, partial
+from itertools import count
 
 import numpy as np
 
@@ -50,10 +51,10 @@ from msvm_select.solvers.leave_out.tableau import Tableau, build
 CHUNK = 256  # samples between two words of progress
 MOST_STORED = 4e7  # numbers in the rows that are kept
 LIKELY = 0.4  # r of variables whose rows are made before they are asked for
-ROUNDS = 4  # of watching more variables
+WATCHES = 4  # of watching more variables
 SOUND = 1e-7  # gain of a cycle: beyond it, biases may be off
 WRONG = 1e-7  # r of the wrong sign: it was missed
-AT_ONCE = 256  # rows that are made at once
+TOGETHER = 256  # rows that are made at once
 CLEAR = 1e-6  # a margin below is retrained: the tableau has some nine digits
 
 
@@ -76,7 +77,7 @@ def judge_every_sample(
     shifts = (work.full.dual.Q - 1) * work.full.A.size  # numbers one sample may ask for
     chunk = int(np.clip(MOST_STORED // shifts, 16, CHUNK))
     todo = asked
-    for _ in range(ROUNDS):
+    for _ in range(WATCHES):
         for done in range(0, todo.size, chunk):
             tell(asked.size - todo.size + done, asked.size)
             work.settle(todo[done : done + chunk], jobs)
@@ -178,7 +179,8 @@ class _LeavingOut:
         t = kept.tableau
         small = 1e-9 * min(self.C, float(self.full.A.max()))
         table = Table(
-            kept.store, kept.at, t.alpha_M, t.alpha_N, t.r_N,
+            kept.store, kept.at, kept.falls[[kept.fall_of[p] for p in samples]],
+            t.alpha_M, t.alpha_N, t.r_N,
             t.scale_M, t.scale_N, t.rows_M, t.cols_M, t.rows_N, t.cols_N, self.C, small,
         )  # fmt: skip
         margins = np.full((samples.size, self.present.size), np.inf)
@@ -199,7 +201,9 @@ class _LeavingOut:
         margins[:, ~self.present] = np.inf
         self.margins[done] = margins[sure]
         self.margins[done, self.y[done]] = np.inf
-        self.exchanges[done], self.at_top[done] = exchanges[sure], at_top[sure]
+        self.exchanges[done] = exchanges[sure]
+        if not proves:
+            self.at_top[done] = at_top[sure]
         road = np.where(exchanges[sure] == 0, PREDICTED, REPAIRED)
         self.road[done] = np.where(self.decided[done], BY_TRAINING, road)
         self.road[samples[status > NEEDS_ROW]] = RETRAINED
@@ -213,16 +217,18 @@ class _LeavingOut:
         """
         full, y = self.full, self.y
         rows, cols = np.r_[t.rows_M, t.rows_N], np.r_[t.cols_M, t.cols_N]
-        change = values - np.r_[t.alpha_M, t.alpha_N]
-        tau = np.zeros((self.present.size, y.size, samples.size))
-        tau[cols, rows] = -change.T
-        tau[y, np.arange(y.size)] = -tau.sum(axis=0)
-        margins = np.zeros((samples.size, self.present.size))
+        change = np.zeros((self.present.size, y.size, samples.size))
+        change[cols, rows] = (values - np.r_[t.alpha_M, t.alpha_N]).T
+        change[:, samples, np.arange(samples.size)] = -full.A[:, samples]
+        tau = -change
+        tau[y, np.arange(y.size)] = change.sum(axis=0)
         moved = self.bench.sorted_gram.products(tau)
+        margins = np.zeros((samples.size, self.present.size))
         for i, p in enumerate(samples):
-            A, box = full.A.copy(), full.box.copy()
+            A, box = full.A + change[:, :, i], full.box.copy()
             A[cols, rows] = values[i]
-            box[p] = 0.0
+            A[:, p] = box[p] = 0.0
+            self.at_top[p] = bool((A >= self.C).any())
             F = full.F + moved[:, :, i]
             gap, cycle, b = certify(A, F, self.bench.offsets, box)
             if abs(gap) <= self.target and cycle <= SOUND:
@@ -302,21 +308,21 @@ class Rows:
         self.fresh = True
 
     def need_those_of(self, samples: Ints) -> None:
-        """The variables that leaving these samples out will hold or shift."""
+        """The variables that leaving these out will hold, and how their others fall."""
         t, n = self.tableau, self.tableau.alpha_M.size
         if self.fresh and t.more is None:  # these are asked for by many
             near = np.argsort(np.abs(t.r_N))[: self.most // 4]
             self.needed[n + near[np.abs(t.r_N[near]) < LIKELY]] = True
             self.fresh = False
         self.needed[:n] |= np.isin(t.rows_M, samples)
-        self.needed[n:] |= (t.alpha_N > 0.0) & np.isin(t.rows_N, samples)
         self.make_needed()
+        self.falls, self.fall_of = t.fall(samples), dict(zip(samples, count()))
 
     def make_needed(self) -> None:
         """Make what was found missing."""
         wanted = np.flatnonzero(self.needed & (self.at < 0))
-        for first in range(0, wanted.size, AT_ONCE):
-            self._make(wanted[first : first + AT_ONCE])
+        for first in range(0, wanted.size, TOGETHER):
+            self._make(wanted[first : first + TOGETHER])
         self.needed[:] = False
 
     def _make(self, wanted: Ints) -> None:

@@ -33,7 +33,7 @@ from msvm_select.solvers.compiled import INNER, inner, kernel
 
 SETTLED, NEEDS_ROW, UNSETTLED = 0, 1, 2
 MOST_TURNS = 24  # of the exchange of all
-PATIENCE = 3  # of them in which no fewer are wrong
+STUBBORN = 3  # of them in which no fewer are wrong
 AHEAD = 0.8  # of the rest of a path: who would stop it there is made ready
 MOST_STOPS = 200  # of the path
 MOST_STUCK = 20  # of them in one place
@@ -48,11 +48,13 @@ class Table(NamedTuple):
 
     Variables are numbered, those of M first: rows[at[v]] says how alpha_M and r_N (one
     after the other) answer a force on v of M, or a shift of v of N; at[v] < 0 where
-    nobody has asked for it yet.
+    nobody has asked for it yet. falls[i]: how they answer where all variables of the
+    i-th sample that are not in M go to 0.
     """
 
     rows: Floats
     at: NDArray[np.int64]
+    falls: Floats
     alpha_M: Floats
     alpha_N: Floats
     r_N: Floats
@@ -67,7 +69,10 @@ class Table(NamedTuple):
 
 
 class State(NamedTuple):
-    """Which variable is where; ``sizes``: the numbers of held and of moving ones."""
+    """Which variable is where.
+
+    ``sizes``: the numbers of held and of moving ones, and the place of the sample.
+    """
 
     held: NDArray[np.bool_]
     target: Floats
@@ -149,8 +154,9 @@ def _copy(out, row):
 
 
 @inner
-def _begin(T, st, p):
+def _begin(T, st, p, index):
     """The state in which sample p, and nothing else, is asked to go to 0."""
+    st.sizes[2] = index
     _fill(st.target, 0.0)
     _fill(st.moving, False)
     _fill(st.moved, 0.0)
@@ -175,7 +181,7 @@ def _list(T, st, needed):
                 needed[v] = True
                 whole = False
     for v in range(T.alpha_N.size):
-        if st.moving[v] or st.moved[v] != 0.0:
+        if st.moving[v] or (st.moved[v] != 0.0 and not st.frozen_N[v]):
             if st.moving[v]:
                 st.at_N[n_moving] = v
                 n_moving += 1
@@ -192,15 +198,11 @@ def _bases(T, st):
     n = T.alpha_M.size
     _copy(st.base[:n], T.alpha_M)
     _copy(st.base[n:], T.r_N)
-    _fill(st.slope, 0.0)
+    _copy(st.slope, T.falls[st.sizes[2]])
     for v in range(T.alpha_N.size):
         d = st.moved[v]
-        if d != 0.0:
-            row = T.rows[T.at[n + v]]
-            if st.frozen_N[v]:
-                _add(st.slope, d, row)
-            else:
-                _add(st.base, d, row)
+        if d != 0.0 and not st.frozen_N[v]:
+            _add(st.base, d, T.rows[T.at[n + v]])
 
 
 @inner
@@ -400,7 +402,7 @@ def _exchange(T, st, M, x, z, needed):
         made += wrong
         vain = 0 if wrong < best else vain + 1
         best = min(best, wrong)
-        if vain > PATIENCE:
+        if vain > STUBBORN:
             break
     return UNSETTLED, made
 
@@ -692,7 +694,7 @@ def exchange_each(
     st = State(
         np.zeros(n, np.bool_), np.zeros(n), np.zeros(s, np.bool_), np.zeros(s),
         np.zeros(n, np.bool_), np.zeros(s, np.bool_),
-        np.zeros(n, np.int64), np.zeros(s, np.int64), np.zeros(2, np.int64),
+        np.zeros(n, np.int64), np.zeros(s, np.int64), np.zeros(3, np.int64),
         np.zeros(n + s), np.zeros(n + s), np.zeros(MOST_UNKNOWNS),
     )  # fmt: skip
     M, x = np.empty((MOST_UNKNOWNS, MOST_UNKNOWNS)), np.empty((2, MOST_UNKNOWNS))
@@ -700,10 +702,10 @@ def exchange_each(
     a, r = z[:n], z[n:]
     for index in range(samples.size):
         p = samples[index]
-        _begin(T, st, p)
+        _begin(T, st, p, index)
         outcome, made = _exchange(T, st, M, x, z, needed)
         if outcome == UNSETTLED:
-            _begin(T, st, p)
+            _begin(T, st, p, index)
             outcome, made = _let_down(T, st, M, x, z, needed)
             if outcome != NEEDS_ROW:  # the end is proven by the exchange, or mended
                 outcome, more = _exchange(T, st, M, x, z, needed)

@@ -39,16 +39,17 @@ from msvm_select.geometry.arcs import Arcs
 from msvm_select.records import Floats, Gram, Ints, Mask
 from msvm_select.solvers.compiled import kernel
 from msvm_select.solvers.exact.classes import (
+    NEAR_ENOUGH,
     ClassFactor,
     Responses,
-    class_operations,
     mirror,
 )
 
 POOR = 1e-6  # an inverse worse than this is not used
 MOST_DENSE = 2e8  # numbers of a dense tableau
 POOR_BY_CLASSES = 0.1  # likewise of a factor by classes, which is refined
-FEW = 300  # free variables up to which the dense one is as fast
+LEAST_WATCHED = 800  # or so many
+ALL_WATCHED = 2000  # variables up to which the dense one, which watches all, is as fast
 WATCHED = 1.5  # of the number of free variables: so many others are watched
 TWINS = 1e-12  # of K_ii: samples at such a distance (squared) are at one place
 
@@ -56,6 +57,8 @@ TWINS = 1e-12  # of K_ii: samples at such a distance (squared) are at one place
 @dataclass(eq=False)
 class Tableau:
     """The variables M and N, and how to make the row of any: ``respond``.
+
+    ``fall`` makes those of samples whose variables outside M all go to 0.
 
     The row of a force on v of M is (G_v, -X_v), that of a shift of v of N (-X'_v,
     -S_v). Variables are numbered, those of M first. ``kept`` are the rows that are
@@ -74,6 +77,7 @@ class Tableau:
     scale_M: Floats
     scale_N: Floats
     respond: Callable[[Ints], Floats]
+    fall: Callable[[Ints], Floats]
     kept: Floats
     error: float = 0.0
     more: Callable[[Mask], Tableau] | None = None
@@ -96,9 +100,7 @@ def build(
     ties, r = _tie(y[rows], cols, a, r, C, np.bincount(y, minlength=Q) > 0)
     free[ties] = True
     arcs, n = _Arcs(y, rows, cols, a, r, free), int(free.sum())
-    mask = np.zeros((Q, m), bool)
-    mask[cols[free], rows[free]] = True
-    if n > FEW and class_operations(y, mask) < float(n) ** 3:
+    if a.size > ALL_WATCHED and Q > 2:
         with suppress(np.linalg.LinAlgError):
             return _by_classes(gram, Q, arcs)
     return _dense(gram, Q, arcs) if n * a.size <= MOST_DENSE else None
@@ -191,18 +193,27 @@ def _dense(gram: Gram, Q: int, arcs: _Arcs) -> Tableau | None:
         found[:, n:] = -S
         return found
 
+    def fall(samples: Ints) -> Floats:
+        """A sample at a time: what it shifts would not fit into memory for all."""
+        found = np.zeros((samples.size, table.shape[1]))
+        for i, p in enumerate(samples):
+            v = np.flatnonzero((rows_N == p) & (a[others] > 0.0))
+            if v.size:
+                found[i] = -a[others][v] @ respond(n + v)
+        return found
+
     return Tableau(
         rows[chosen], cols[chosen], rows_N, cols_N, a[chosen], a[others], r[others],
         1.0 / np.sqrt(sharp.diagonal()), _stiffness(gram, shift, rows_N),
-        respond, table, worst * shift,
+        respond, fall, table, worst * shift,
     )  # fmt: skip
 
 
 def _by_classes(gram: Gram, Q: int, arcs: _Arcs) -> Tableau:
     """By the factor of each class; N is what may come to matter.
 
-    That are the variables at C and those whose r is nearest to 0. The others are looked
-    at when a sample is through.
+    That are those whose r is nearest to 0. The others are looked at when a sample is
+    through.
     """
     y, rows, cols = arcs.y, arcs.rows, arcs.cols
     free, first = arcs.apart(gram)
@@ -213,24 +224,28 @@ def _by_classes(gram: Gram, Q: int, arcs: _Arcs) -> Tableau:
         raise np.linalg.LinAlgError
     chosen = np.flatnonzero(free)
     n = chosen.size
+    enough = NEAR_ENOUGH / max(1.0, float(arcs.a.max()))
+    tau = np.zeros(mask.shape)
+    tau[cols[~free], rows[~free]] = -arcs.a[~free]
+    tau[y, np.arange(y.size)] = -tau.sum(axis=0)
 
     def watching(watched: Mask) -> Tableau:
         """The tableau with these in N."""
         others = np.flatnonzero(watched & ~free)
         both = np.r_[chosen, others]
-        responses = Responses(factor, gram, y, rows[both], cols[both], first, n)
+        responses = Responses(factor, gram, y, rows[both], cols[both], first, n, enough)
         return Tableau(
             rows[chosen], cols[chosen], rows[others], cols[others],
             arcs.a[chosen], arcs.a[others], arcs.r[others],
             responses.scale, _stiffness(gram, 0.0, rows[others]),
-            responses.of, np.empty((0, both.size)),
+            responses.of, lambda samples: responses.shifted(samples, -tau[:, samples]),
+            np.empty((0, both.size)),
             more=lambda missed: watching(watched | missed[cols, rows]),
         )  # fmt: skip
 
-    rank = np.where((arcs.a > 0.0) & ~free, -1.0, np.abs(arcs.r))
+    rank = np.where(arcs.free, -1.0, np.abs(arcs.r))
     rank[free] = np.inf
-    some = max(int(WATCHED * n), int(np.count_nonzero(rank < 0.0)))
-    some = min(arcs.a.size - n, some)
+    some = min(arcs.a.size - n, max(int(WATCHED * n), LEAST_WATCHED))
     watched = np.zeros(free.size, bool)
     watched[np.argpartition(rank, some - 1)[:some] if some else []] = True
     return watching(watched)

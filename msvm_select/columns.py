@@ -25,6 +25,7 @@ STATES = {
     "ok": "a value",
     "ambiguous": "ambiguous (a left-out margin within 1e-7 of 0)",
     "vacuous": "a bound of 1 or more, which says nothing",
+    "bounded": "not less than that: the cell lost the race",
     "inapplicable": "does not apply",
     "none": "no value",
     "not_converged": "did not converge",
@@ -50,6 +51,8 @@ class Column:
     vacuous_where   the column that is true where the value is a bound that says
                     nothing; from ``vacuous_from`` on it says nothing either
     doubt           the column that is not 0 where the value is ambiguous
+    at_least        the column that has a bound below on its errors, where a cell lost a
+                    race and so was not judged to its end
     share           the column that has the same as a share of the samples
     look            a table shows it at first look
     appended        it follows the schema of version 1, where it was asked for
@@ -73,6 +76,7 @@ class Column:
     vacuous_where: str = ""
     vacuous_from: float = math.inf
     doubt: str = ""
+    at_least: str = ""
     share: str = ""
     look: bool = False
     appended: bool = False
@@ -216,6 +220,8 @@ class Row:
         role="count",
         doubt="loo_ambiguous",
         share="loo_rate",
+        empty="`loo` was not asked for, or the cell lost a `--race`",
+        at_least="loo_errors_low",
     )
     loo_rate: float | None = column(
         "`loo_errors` / `n_samples`",
@@ -225,6 +231,8 @@ class Row:
         ranks=True,
         role="rate",
         doubt="loo_ambiguous",
+        empty="`loo` was not asked for, or the cell lost a `--race`",
+        at_least="loo_errors_low",
     )
     loo_ambiguous: int | None = column(
         "left-out margins within 1e-7 of 0", criterion="loo"
@@ -366,6 +374,22 @@ class Row:
     )
     machine: str | None = column(
         "`ovo` or `ova`, with `--machine`", empty="the machine is `ww`", appended=True
+    )
+    loo_errors_low: int | None = column(
+        "with `--race`: what `loo_errors` is at least; equal to it where it is there",
+        "leave-one-out errors, at least",
+        unit="samples",
+        empty="`--race` was not asked for",
+        criterion="loo",
+        appended=True,
+    )
+    loo_errors_high: int | None = column(
+        "with `--race`: what `loo_errors` is at most; equal to it where it is there",
+        "leave-one-out errors, at most",
+        unit="samples",
+        empty="`--race` was not asked for",
+        criterion="loo",
+        appended=True,
     )
     further: Mapping[str, float | None] = field(default_factory=dict, hash=False)
 
@@ -516,6 +540,8 @@ def state_of(row: Row, name: str) -> str:
     column, value = column_of(name), row.value(name)
     if row.status != "ok":
         return row.status if row.status in STATES else "failed"
+    if value is None and lower_bound(row, name) is not None:
+        return "bounded"
     if value is None or not math.isfinite(value):
         return "none"
     if column.applies_where and row.value(column.applies_where) is False:
@@ -524,6 +550,17 @@ def state_of(row: Row, name: str) -> str:
     if vacuous or value >= column.vacuous_from:
         return "vacuous"
     return "ambiguous" if column.doubt and row.value(column.doubt) else "ok"
+
+
+def lower_bound(row: Row, name: str) -> float | None:
+    """What a value that was not computed to its end is at least; None for others."""
+    column = find_column(name)
+    if column is None or not column.at_least or row.value(name) is not None:
+        return None
+    errors: int | None = row.value(column.at_least)
+    if errors is None or column.role == "count":
+        return errors
+    return errors / row.n_samples if row.n_samples else None
 
 
 def holds(row: Row, name: str) -> bool:

@@ -26,8 +26,33 @@ Tell = Callable[[int, int], None]
 """Hears how many samples are through, and of how many."""
 
 
+Watch = Callable[[int, int], None]
+"""Hears how many errors are known and how many samples are left; HopelessError ends it.
+
+Those that are likely to be errors are then judged first."""
+
+
+class HopelessError(Exception):
+    """A cell that need not be judged to its end: ``low`` to ``high`` errors.
+
+    ``lasting``: the machines behind these errors have no alpha at C, so that beyond
+    hard margin the errors are there at every larger C, too.
+    """
+
+    lasting = False
+
+    def __init__(self, low: int, high: int) -> None:
+        """The errors that are known; those and the samples that are left."""
+        super().__init__(f"{low} to {high} errors")
+        self.low, self.high = low, high
+
+
 def quiet(done: int, of: int) -> None:
     """Tell nobody."""
+
+
+def unwatched(errors: int, left: int) -> None:
+    """Go on to the end."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -38,7 +38,7 @@ MACHINE = f"{EVERY['machine'].help} May repeat: each is swept, and all are compa
 @data_argument
 @takes(
     # the ranking is by each criterion in turn
-    *(name for name in GRID if name not in ("rank_by", "extend")),
+    *(name for name in GRID if name not in ("rank_by", "extend", "race")),
     *(*READ, *REPORT, "verbose"),
     criteria={"help": COMPARED},
     machine={"help": MACHINE, "joins": True},

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from msvm_select.errors import SettingsError
-from msvm_select.left_out import LeftOut, Tell, quiet
+from msvm_select.left_out import LeftOut, Tell, Watch, quiet, unwatched
 from msvm_select.names import LOSSES, MACHINES
 from msvm_select.records import Dataset, Scaling
 from msvm_select.solution import Solution
@@ -46,7 +46,8 @@ class Cell:
 
     A criterion may use ``jobs`` threads, and tells how far it is. ``machine``
     is what was trained, and trains other samples.
-    Without ``mercer`` the Gram matrix is indefinite, and no bound holds.
+    Without ``mercer`` the Gram matrix is indefinite, and no bound holds. ``watch`` may
+    end the judging of a cell that loses a race.
     """
 
     data: Dataset
@@ -59,6 +60,7 @@ class Cell:
     constants: Constants = Constants()
     machine: Machine = field(default_factory=lambda: MACHINES["ww"](LOSSES["l1"]()))
     mercer: bool = True
+    watch: Watch = unwatched
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,13 @@ from typing import Any
 import numpy as np
 
 from msvm_select.criteria.base import Cell, Criterion, Score
-from msvm_select.left_out import BY_TRAINING, RETRAINED, LeftOut
+from msvm_select.left_out import (
+    BY_TRAINING,
+    RETRAINED,
+    HopelessError,
+    LeftOut,
+    unwatched,
+)
 from msvm_select.solution import Solution
 
 
@@ -25,6 +31,25 @@ class Carried:
 
     left_out: LeftOut
     solution: Solution
+
+
+@dataclass(frozen=True, eq=False)
+class Hopeless:
+    """How the last cell lost a race, and its machine."""
+
+    end: HopelessError
+    solution: Solution
+
+    def holds_for(self, solution: Solution) -> bool:
+        """Whether the cell is a copy, whose known errors are the same."""
+        same = solution.tau is self.solution.tau
+        return same and solution.hard_margin and self.end.lasting
+
+
+def bounded(end: HopelessError, solution: Solution) -> Score:
+    """Of a cell that lost a race: between what its errors lie."""
+    columns = {"loo_errors_low": end.low, "loo_errors_high": end.high}
+    return Score(columns, Hopeless(end, solution))
 
 
 class LeaveOneOut(Criterion):
@@ -37,20 +62,31 @@ class LeaveOneOut(Criterion):
     cost = "about the training for few classes, far more for many"
 
     def score(self, cell: Cell, carry: Any = None) -> Score:
-        """Errors, rate, how many margins are within 1e-7 of 0, how many retrained."""
+        """Errors, rate, how many margins are within 1e-7 of 0, how many retrained.
+
+        In a race also between what the errors lie; of a cell that loses it that alone.
+        """
         if not cell.solution.converged:
             note = "no leave-one-out of a machine that is not at its optimum"
             return Score({}, notes=(note,))
+        if isinstance(carry, Hopeless) and carry.holds_for(cell.solution):
+            return bounded(carry.end, cell.solution)
         if isinstance(carry, Carried) and same_beyond_hard_margin(carry, cell.solution):
             left_out = carry.left_out
         else:
-            left_out = leave_each_out(cell)
+            try:
+                left_out = leave_each_out(cell)
+            except HopelessError as end:
+                return bounded(end, cell.solution)
         columns = {
             "loo_errors": left_out.errors,
             "loo_rate": left_out.errors / cell.solution.dual.m,
             "loo_ambiguous": left_out.ambiguous,
             "loo_retrained": left_out.count(RETRAINED),
         }
+        if cell.watch is not unwatched:
+            both = ("loo_errors_low", "loo_errors_high")
+            columns |= dict.fromkeys(both, left_out.errors)
         return Score(columns, Carried(left_out, cell.solution), left_out=left_out)
 
     def carried(self, cells: Sequence[Cell], carry: Any = None) -> Any:
@@ -118,5 +154,5 @@ def leave_each_out(cell: Cell, *, every_margin: bool = False) -> LeftOut:
     """Every sample judged without itself, by the solver's own road."""
     return cell.machine.leave_out(
         cell.solver, cell.solution, every_margin=every_margin, jobs=cell.jobs,
-        tell=cell.tell,
+        tell=cell.tell, watch=cell.watch,
     )  # fmt: skip

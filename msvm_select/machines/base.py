@@ -10,7 +10,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from msvm_select.left_out import LeftOut, Tell, quiet
+from msvm_select.left_out import LeftOut, Tell, Watch, quiet, unwatched
 from msvm_select.records import Dual, Gram, Ints
 
 if TYPE_CHECKING:
@@ -74,5 +74,6 @@ class Machine(ABC):
         every_margin: bool = False,
         jobs: int = 1,
         tell: Tell = quiet,
+        watch: Watch = unwatched,
     ) -> LeftOut:
-        """Every sample judged by the machine without it."""
+        """Every sample judged by the machine without it; ``watch`` may end it."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from msvm_select.left_out import LeftOut, Tell, quiet
+from msvm_select.left_out import LeftOut, Tell, Watch, quiet, unwatched
 from msvm_select.machines.base import Machine
 from msvm_select.machines.losses import check_C
 from msvm_select.parts import Composed, Pairs, Parts, Rests
@@ -66,8 +66,12 @@ class Composing(Machine):
         every_margin: bool = False,
         jobs: int = 1,
         tell: Tell = quiet,
+        watch: Watch = unwatched,
     ) -> LeftOut:
-        """Each sample left out of the parts that it is in, then the decision."""
+        """Each sample left out of the parts that it is in, then the decision.
+
+        That is known of all samples at the same time: there is nothing to watch.
+        """
         found = solver.leave_parts_out(machine, jobs=jobs, tell=tell)
         judged: LeftOut = machine.parts.judged(found, machine)
         return judged

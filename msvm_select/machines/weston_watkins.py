@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from msvm_select.left_out import LeftOut, Tell, quiet
+from msvm_select.left_out import LeftOut, Tell, Watch, quiet, unwatched
 from msvm_select.machines.base import Machine
 from msvm_select.records import Gram, Ints
 from msvm_select.solution import Solution, onward
@@ -52,8 +52,9 @@ class WestonWatkins(Machine):
         every_margin: bool = False,
         jobs: int = 1,
         tell: Tell = quiet,
+        watch: Watch = unwatched,
     ) -> LeftOut:
         """By the solver's own road."""
         return solver.leave_out(
-            machine, every_margin=every_margin, jobs=jobs, tell=tell
+            machine, every_margin=every_margin, jobs=jobs, tell=tell, watch=watch
         )

@@ -12,9 +12,10 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 
-from msvm_select.columns import Row, column_of, holds, state_of
+from msvm_select.columns import Row, column_of, holds, lower_bound, state_of
 from msvm_select.criteria.guaranteed_risk import FIXED_BEFOREHAND, INDEX
 from msvm_select.names import KERNELS
+from msvm_select.phrases import counted
 from msvm_select.results.ranking import Baseline, Results, baseline_of
 
 COLUMN = "guaranteed_risk"
@@ -68,6 +69,33 @@ def risk_notes(results: Results) -> list[str]:
         if len(values) > 1 and values == sorted(values):
             notes.append(SELECTS_NOTHING)
     return notes
+
+
+def race_note(results: Results) -> str:
+    """How many cells lost the race; empty where none did."""
+    column = results.column
+    lost = sum(state_of(row, column) == "bounded" for row in results.rows)
+    if not lost:
+        return ""
+    best = results.settings.get("race")
+    whose = f"the {best} best" if best and best > 1 else "the best"
+    what = f"{lost} of {counted(len(results.rows), 'cell')}"
+    return f">= {what} lost the race: judged only until they could not be among {whose}"
+
+
+def doubts_of_choice(results: Results) -> list[str]:
+    """That cells which lost a race might have been chosen, had they been judged."""
+    choice, column = results.choice, results.column
+    if choice is None or choice.rule != "1se":
+        return []
+    lows = [lower_bound(row, column) for row in results.rows if row.status == "ok"]
+    near = sum(low is not None and low <= choice.limit for low in lows)
+    if not near:
+        return []
+    return [
+        f"{counted(near, 'cell')} that lost the race may lie within one standard "
+        "error, too, and cannot be chosen; sweep with --select 1se to have them judged"
+    ]
 
 
 def _provenance(results: Results, rows: Iterable[Row]) -> str:

@@ -2,8 +2,8 @@
 
 Ranking is by one column, the best value first. Ties go to the cell with fewer training
 errors, then to the simpler one: the smaller C, then the smoother kernel. After all
-others come, in this order, cells whose value does not hold, cells without a value,
-cells that did not converge and cells that failed.
+others come, in this order, cells that lost a race, cells whose value does not hold,
+cells without a value, cells that did not converge and cells that failed.
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ from msvm_select.columns import (
     counts,
     further_columns,
     is_filled,
+    lower_bound,
     ranked_column,
     scored_columns,
     state_of,
@@ -47,7 +48,7 @@ if TYPE_CHECKING:
 
     from msvm_select.results.choosing import Choice
 
-LAST = ("inapplicable", "none", "not_converged", "failed")  # in this order
+LAST = ("bounded", "inapplicable", "none", "not_converged", "failed")  # in this order
 PACKAGES = ("msvm-select", "numpy", "scipy", "numba", "osqp", "qpsolvers")
 IN_A_NOTEBOOK = 10  # rows of the table in a notebook
 
@@ -203,6 +204,7 @@ def rank(rows: Iterable[Row], by: str, criteria: Sequence[str] = ()) -> tuple[Ro
 
     def place(row: Row) -> tuple[Any, ...]:
         value = row.value(column)
+        value = lower_bound(row, column) if value is None else value
         score = math.inf if value is None or math.isnan(value) else sign * value
         return _standing(row, column), score, *tie(row), row.solver
 

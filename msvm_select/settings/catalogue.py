@@ -233,6 +233,13 @@ class Declared:
     rank_by: str = _scores(
         DEFAULT_CRITERION, NAME, "One of them. Default: the first.", metavar="A"
     )
+    race: int | None = _scores(
+        None,
+        COUNT,
+        "Only the N best cells by loo are exact; the others are left as soon as they "
+        "cannot be among them. Default: all are exact.",
+        of_grids=True,
+    )
     seed: int = _scores(0, ANY_COUNT, "For everything that shuffles. Default: 0.")
     warm_start: bool = _training(
         True,

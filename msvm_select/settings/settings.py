@@ -158,6 +158,11 @@ def check_together(settings: Settings) -> None:
         raise SettingsError("qp_backend is given, but only the solver 'qp' uses it.")
     _check_criteria(settings)
     check_rule(settings.select, settings.rank_by)
+    if settings.race is not None and _column(settings.rank_by).name != "loo_rate":
+        raise SettingsError(
+            f"race: the best cells are those by loo, and {settings.rank_by!r} is "
+            "ranked by: rank by loo, or leave race out."
+        )
     if settings.require_applicable:
         check_applicable(settings.rank_by)
 

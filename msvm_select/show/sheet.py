@@ -35,6 +35,7 @@ class Look:
     """A column: its name in machine formats, and how people see it.
 
     ``heading`` replaces the name in a table, ``text`` the rounding to ``digits``.
+    ``instead`` says what a row has in the place of a value, where it has none.
     """
 
     name: str
@@ -42,6 +43,7 @@ class Look:
     left: bool = False
     digits: int = 4
     text: Callable[[Plain], str] | None = None
+    instead: Callable[[PlainRow], Plain] | None = None
 
     @property
     def title(self) -> str:
@@ -51,6 +53,13 @@ class Look:
     def __call__(self, value: Plain) -> str:
         """One value for a person."""
         return self.text(value) if self.text else shown(value, self.digits)
+
+    def of(self, row: PlainRow) -> str:
+        """What a person sees of a row."""
+        value = row[self.name]
+        if value is None and self.instead is not None:
+            value = self.instead(row)
+        return self(value)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -163,7 +172,7 @@ class Sheet:
         """The columns to show, each with its heading and a text a row."""
         looks = {look.name: look for look in self.columns}
         grid = {
-            name: [looks[name].title, *(looks[name](row[name]) for row in rows)]
+            name: [looks[name].title, *(looks[name].of(row) for row in rows)]
             for name in names
         }
         if self.marked is not None and self.marked < len(rows):

@@ -13,6 +13,7 @@ SHADES = " ░▒▓█"
 ASCII_SHADES = " .:oO"
 MARKS = {
     "ambiguous": "~",
+    "bounded": ">",
     "inapplicable": "/",
     "none": "-",
     "not_converged": "!",

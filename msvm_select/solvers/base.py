@@ -30,10 +30,12 @@ from msvm_select.left_out import (
     SINGLE,
     LeftOut,
     Tell,
+    Watch,
     quiet,
+    unwatched,
 )
 from msvm_select.parts import FACTS, Composed, Parts, Told, gathered
-from msvm_select.records import Dual, Floats, Mask
+from msvm_select.records import TIE, Dual, Floats, Mask
 from msvm_select.solution import Solution
 
 RESIDUE = 1e-10  # of the box: so near to a bound is at it, but for rounding
@@ -60,11 +62,13 @@ class Solver(ABC):
         every_margin: bool = False,
         jobs: int = 1,
         tell: Tell = quiet,
+        watch: Watch = unwatched,
     ) -> LeftOut:
         """Every sample judged by the machine without it, in the order of the data.
 
         ``every_margin`` also trains what the training margin decides; ``jobs`` threads
-        may be used; ``tell(done, of)`` hears how many samples are through.
+        may be used; ``tell(done, of)`` hears how many samples are through, and
+        ``watch(errors, left)`` may end it.
         """
         y, alpha, C = solution.dual.y, solution.alpha, solution.dual.C
         supports, at = solution.is_support_vector, np.arange(y.size)
@@ -72,12 +76,20 @@ class Solver(ABC):
         road = np.where(decided, BY_TRAINING, np.where(supports, RETRAINED, NOT_A_SV))
         at_top = np.full(y.size, bool((alpha >= C).any()))
         loose = not ties_all(alpha.T, y, C)  # p itself may hold b
-        asked = supports & (every_margin | ~decided) | loose
-        for done, p in enumerate(todo := np.flatnonzero(asked & ~alone)):
+        asked = (supports & (every_margin | ~decided) | loose) & ~alone
+        margins[at, y] = np.inf
+        todo, least = np.flatnonzero(asked), margins.min(axis=1)
+        if watch is not unwatched:
+            todo = todo[np.argsort(least[todo], kind="stable")]
+        left, wrong = asked & ~decided, decided | alone | ~(least > TIE)
+        for done, p in enumerate(todo):
             tell(done, todo.size)
+            watch(int((wrong & ~left).sum()), int(left.sum()))
             machine = self.without(solution, int(p))
             g = solution.dual.gram.matrix[p, at != p] @ machine.tau
             margins[p] = g[y[p]] + machine.b[y[p]] - g - machine.b
+            margins[p, y[p]] = np.inf
+            left[p], wrong[p] = False, decided[p] or not margins[p].min() > TIE
             at_top[p] = bool((machine.alpha >= machine.dual.C).any())
         margins[decided & (not every_margin)] = np.nan
         margins[alone], road[alone] = -np.inf, SINGLE

@@ -21,12 +21,13 @@ from msvm_select.columns import Row, Setting, scored_columns
 from msvm_select.criteria.base import Cell, Criterion, Score
 from msvm_select.errors import KernelError, SolverError
 from msvm_select.kernels.base import Kernel
-from msvm_select.left_out import LeftOut, quiet
+from msvm_select.left_out import LeftOut, Watch, quiet, unwatched
 from msvm_select.records import Dataset, Gram
 from msvm_select.results.choosing import chosen, in_order_of_choice
 from msvm_select.results.ranking import Results, rank
 from msvm_select.settings import Settings
 from msvm_select.solution import Solution
+from msvm_select.sweep.race import Race
 from msvm_select.train.along_C import Failed, Trained, along_C
 from msvm_select.train.events import (
     CellDone,
@@ -53,10 +54,13 @@ class Chain:
     kernel: Kernel
     known: Mapping[float, Row] = field(default_factory=dict)
     jobs: int = 1
+    race: Race | None = None
 
     def run(self, progress: Progress = silent) -> Iterator[CellDone]:
         """The cells whose rows are not known, with what there is to keep of them."""
-        scoring = Scoring(self.kernel, self.ready.settings, progress)
+        settings, race = self.ready.settings, self.race
+        watch = unwatched if race is None or settings.race is None else race.watch
+        scoring = Scoring(self.kernel, settings, progress, watch)
         cells = along_C(self.ready, self.kernel, progress, self._path, self.jobs)
         for cell in cells:
             known = self.known.get(cell.C)
@@ -100,9 +104,18 @@ class Chain:
 class Scoring:
     """Scores the cells of one kernel setting; criteria may keep something along C."""
 
-    def __init__(self, kernel: Kernel, settings: Settings, progress: Progress) -> None:
-        """Without warm starts nothing is kept from one C to the next."""
-        self.kernel, self.progress = kernel, progress
+    def __init__(
+        self,
+        kernel: Kernel,
+        settings: Settings,
+        progress: Progress,
+        watch: Watch = unwatched,
+    ) -> None:
+        """Without warm starts nothing is kept from one C to the next.
+
+        ``watch`` may end the judging of a cell.
+        """
+        self.kernel, self.progress, self.watch = kernel, progress, watch
         self.warm_start = settings.warm_start
         self.criteria = list(
             zip(settings.criteria, settings.parsed_criteria(), strict=True)
@@ -114,18 +127,19 @@ class Scoring:
 
     def pass_by(self, cell: Cell) -> None:
         """A cell whose row is known: it matters only for what the criteria keep."""
-        self._passed.append(cell)
+        self._passed.append(replace(cell, watch=self.watch))
 
     def columns(self, trained: Trained) -> dict[str, Any]:
         """The columns of the cell's row; ``seconds`` has what the scores took, too."""
         self._catch_up()
         self.left_out = None
         columns = measured(trained.solution)
+        cell = replace(trained.cell, watch=self.watch)
         reasons = [trained.warning, trained.solution.reason]
         for i, (name, criterion) in enumerate(self.criteria):
             began = time.perf_counter()
             try:
-                score = criterion.score(trained.cell, self._carries[i])
+                score = criterion.score(cell, self._carries[i])
             except (SolverError, KernelError) as error:
                 columns["status"] = "failed"
                 reasons.append(f"{name}: {error}")

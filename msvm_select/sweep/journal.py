@@ -37,7 +37,8 @@ from msvm_select.settings import PARAMETERS, Settings
 EVERY = 1.0  # seconds between two calls that see the lines safely onto the disk
 START = JOURNAL.encode()
 SHOWN = 8  # values of a list that a message gives
-NOT_OF_ROWS = ("rank_by",)  # settings that decide no row, only their order
+# settings that decide no row, only their order, and which rows are judged to the end
+NOT_OF_ROWS = ("rank_by", "race")
 GRID = ("kernel", "C", *PARAMETERS)
 
 

@@ -39,6 +39,7 @@ from msvm_select.settings.catalogue import SETTINGS
 from msvm_select.settings.values import parse_grid
 from msvm_select.sweep.cells import Chain, Kept
 from msvm_select.sweep.journal import Journal
+from msvm_select.sweep.race import Race, middle_first
 from msvm_select.train.events import (
     CellDone,
     Event,
@@ -82,7 +83,8 @@ def run_sweep(
         settings = settings_from(values, settings)
     settings = on_data(data, settings)
     kept = Kept(settings, progress)
-    sweep = Extension(partial(iterate, data, journal=journal), settings, kept)
+    each = partial(iterate, data, journal=journal, race=Race.of(settings))
+    sweep = Extension(each, settings, kept)
     with journal or nullcontext():
         rows = list(sweep)
     return gather(data, sweep.settings, rows, settings, kept.gram)
@@ -121,15 +123,18 @@ def iterate(
     settings: Settings,
     progress: Progress = silent,
     journal: Journal | None = None,
+    race: Race | None = None,
 ) -> Iterator[Row]:
     """Yields rows as cells finish, unranked; a caller that stops early keeps them.
 
     Each is in the ``journal`` before it comes; those that were there come first.
+    ``race`` knows of cells that were finished before.
     """
+    race = race or Race.of(settings)
     ready = prepared(data, settings)
     ready.check_memory()
     progress(ready.started(ranked=True))
-    known = _known(ready, journal, progress)
+    known = _known(ready, journal, race, progress)
     for row in (row for rows in known.values() for row in rows.values()):
         progress(CellDone(row, resumed=True))
         yield row
@@ -137,7 +142,8 @@ def iterate(
 
     def told(kernel: Kernel) -> Iterator[Row]:
         """Each row kept in the journal and told before it comes."""
-        for done in Chain(ready, kernel, known[kernel], within).run(progress):
+        for done in Chain(ready, kernel, known[kernel], within, race).run(progress):
+            race.finished(done.row)
             if journal is not None:
                 with writing:
                     journal.add(done.row)
@@ -145,15 +151,28 @@ def iterate(
             yield done.row
 
     lacking = [k for k in ready.kernels if len(known[k]) < len(settings.C)]
+    if settings.race is not None:
+        lacking = middle_first(lacking)
     yield from interleave([told(kernel) for kernel in lacking], settings.jobs)
 
 
-def _known(ready: Prepared, journal: Journal | None, progress: Progress) -> Known:
-    """The rows that the journal has, of each kernel setting by C."""
+def _known(
+    ready: Prepared, journal: Journal | None, race: Race, progress: Progress
+) -> Known:
+    """The rows that the journal has, of each kernel setting by C.
+
+    Not those of cells that lost another race and might be among the best of this one.
+    """
     if journal is None:
         return {kernel: {} for kernel in ready.kernels}
     journal.begin(ready.data, ready.settings)
     known = {k: journal.known(k, ready.settings.C) for k in ready.kernels}
+    for row in (row for rows in known.values() for row in rows.values()):
+        race.finished(row)
+    known = {
+        kernel: {C: row for C, row in rows.items() if not race.is_open(row)}
+        for kernel, rows in known.items()
+    }
     if journal.notes:
         count = sum(len(rows) for rows in known.values())
         progress(Resumed(str(journal.path), count, journal.notes))

@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
+from functools import partial
 from typing import Any
 
-from msvm_select.columns import CELL, Row, column_of
-from msvm_select.records import Plain
-from msvm_select.results.notes import baseline, baseline_warning, risk_notes
+from msvm_select.columns import CELL, Row, column_of, lower_bound
+from msvm_select.records import Plain, PlainRow
+from msvm_select.results.notes import (
+    baseline,
+    baseline_warning,
+    doubts_of_choice,
+    race_note,
+    risk_notes,
+)
 from msvm_select.results.ranking import Results
 from msvm_select.show.sheet import WIDTH, Look, Sheet, shown
 
@@ -36,6 +43,7 @@ def sheet(results: Results, top: int | None = None) -> Sheet:
             *_legend(head),
             *([f"{known.text}."] if known else []),
             *_troubles(head),
+            *([f"{lost}."] if (lost := race_note(results)) else []),
         ],
         told=summary(results).splitlines(),
         notes=_notes(results),
@@ -49,7 +57,14 @@ def look(column: str) -> Look:
         left=column_of(column).kind is str,
         digits=6 if column in CELL else 4,
         text=_power if column in ("gap", "kkt_violation") else None,
+        instead=partial(_at_least, column) if column_of(column).at_least else None,
     )
+
+
+def _at_least(column: str, row: PlainRow) -> Plain:
+    """``>= 31``, of a cell that lost the race."""
+    low = lower_bound(Row.of(row), column)
+    return None if low is None else f">= {shown(low)}"
 
 
 def summary(results: Results) -> str:
@@ -136,6 +151,7 @@ def _notes(results: Results) -> list[str]:
     constant = baseline_warning(results)
     notes = [f"Warning: {constant}"] if constant else []
     notes += [f"Note: {note}." for note in risk_notes(results)]
+    notes += [f"Warning: {note}." for note in doubts_of_choice(results)]
     failed, open_ = results.count("failed"), results.count("not_converged")
     if failed or open_:
         notes.append(

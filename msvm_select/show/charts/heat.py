@@ -24,6 +24,7 @@ from msvm_select.columns import (
     Row,
     column_of,
     is_filled,
+    lower_bound,
     state_of,
 )
 from msvm_select.errors import DataError, SettingsError
@@ -44,7 +45,10 @@ TINTS = (0.0, 0.05, 0.15, 0.30)  # shares of a class that goes wrong, from faint
 
 @dataclass(frozen=True)
 class HeatCell:
-    """A row in its place; ``state`` is one of STATES."""
+    """A row in its place; ``state`` is one of STATES.
+
+    The value of a bounded cell is what it is at least.
+    """
 
     row: Row
     state: str
@@ -216,7 +220,10 @@ def _panel(
     cells: dict[tuple[int, int], HeatCell] = {}
     for row, point in ranked:
         at = values.index(point[up]) if up else 0, Cs.index(row.C)
-        cell = HeatCell(row, state_of(row, column), row.value(column))
+        state, value = state_of(row, column), row.value(column)
+        if state == "bounded":
+            value = lower_bound(row, column)
+        cell = HeatCell(row, state, value)
         cells.setdefault(at, cell)
     kernel = ranked[0][0].kernel
     return HeatPanel(title, kernel, up, tuple(values), tuple(Cs), cells)

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 HATCHES = {
     "ambiguous": ".",
+    "bounded": "--",
     "inapplicable": "//",
     "none": "",
     "not_converged": "\\\\",

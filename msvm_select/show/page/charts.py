@@ -34,6 +34,7 @@ ROOM = 5  # characters of a value
 DIGIT = 6.4  # pixels, about, of a character
 MARKS = {
     "ambiguous": "~{}",
+    "bounded": "\N{GREATER-THAN OR EQUAL TO}{}",
     "inapplicable": "{}",
     "not_converged": "!{}",
     "none": "\N{EN DASH}",

@@ -10,10 +10,16 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from msvm_select.columns import CELL, Row, column_of
+from msvm_select.columns import CELL, Row, column_of, lower_bound
 from msvm_select.phrases import counted
 from msvm_select.results.choosing import binomial_error, edge_notes, power_of_two
-from msvm_select.results.notes import baseline, baseline_warning, risk_notes
+from msvm_select.results.notes import (
+    baseline,
+    baseline_warning,
+    doubts_of_choice,
+    race_note,
+    risk_notes,
+)
 from msvm_select.results.ranking import Results
 from msvm_select.settings import PARAMETERS, Settings
 from msvm_select.settings.values import parse_grid
@@ -31,6 +37,9 @@ NUMBER = re.compile(r"-?[\d.]+(e[+-]?\d+)?")
 def text(row: Row, column: str) -> str:
     """One value, rounded; the file of results has all digits."""
     value = row.value(column)
+    low = lower_bound(row, column)
+    if low is not None:
+        return f"\N{GREATER-THAN OR EQUAL TO}{SPACE}{low:.4g}"
     if value is None or value == "":
         return NOTHING
     if isinstance(value, bool):
@@ -114,6 +123,9 @@ def notes(results: Results) -> list[str]:
             "smoothest kernel."
         )
     found += edge_notes(results) + [f"{note}." for note in risk_notes(results)]
+    found += [f"{note}." for note in doubts_of_choice(results)]
+    if lost := race_note(results):
+        found.append(f"{lost.removeprefix('>= ')}.")
     troubles = _troubles(results)
     found += troubles[:MOST]
     if len(troubles) > MOST:

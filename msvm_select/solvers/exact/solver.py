@@ -25,7 +25,7 @@ import time
 
 import numpy as np
 
-from msvm_select.left_out import LeftOut, Tell, quiet
+from msvm_select.left_out import LeftOut, Tell, Watch, quiet, unwatched
 from msvm_select.parts import FACTS, Composed, Parts, Told
 from msvm_select.records import Dual
 from msvm_select.solution import Solution
@@ -108,6 +108,7 @@ class Exact(Solver):
         every_margin: bool = False,
         jobs: int = 1,
         tell: Tell = quiet,
+        watch: Watch = unwatched,
     ) -> LeftOut:
         """From the factor of the full machine; see ``leave_out/every_sample``.
 
@@ -117,11 +118,11 @@ class Exact(Solver):
             sharp = Exact()
             return sharp.leave_out(
                 sharp.solve(solution.dual, solution),
-                every_margin=every_margin, jobs=jobs, tell=tell,
+                every_margin=every_margin, jobs=jobs, tell=tell, watch=watch,
             )  # fmt: skip
         return judge_every_sample(
             solution, self._train, self.gap,
-            every_margin=every_margin, jobs=jobs, tell=tell,
+            every_margin=every_margin, jobs=jobs, tell=tell, watch=watch,
         )  # fmt: skip
 
     def _train(self, training: Training) -> Training:

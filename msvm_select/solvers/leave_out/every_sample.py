@@ -33,9 +33,13 @@ from msvm_select.left_out import (
     REPAIRED,
     RETRAINED,
     SINGLE,
+    HopelessError,
     LeftOut,
+    Tell,
+    Watch,
+    unwatched,
 )
-from msvm_select.records import Floats, Ints
+from msvm_select.records import TIE, Floats, Ints
 from msvm_select.solution import Solution
 from msvm_select.solvers.base import by_training
 from msvm_select.solvers.exact.cycles import certify
@@ -49,6 +53,8 @@ from msvm_select.solvers.leave_out.exchanges import (
 from msvm_select.solvers.leave_out.tableau import Tableau, build
 
 CHUNK = 256  # samples between two words of progress
+WATCHED = 32  # the same where somebody may end it
+OWN = 0.5  # the part of K_pp that others do not make up for, roughly
 MOST_STORED = 4e7  # numbers in the rows that are kept
 LIKELY = 0.4  # r of variables whose rows are made before they are asked for
 WATCHES = 4  # of watching more variables
@@ -65,27 +71,33 @@ def judge_every_sample(
     *,
     every_margin: bool,
     jobs: int,
-    tell: Callable[[int, int], None],
+    tell: Tell,
+    watch: Watch = unwatched,
 ) -> LeftOut:
     """Every sample without itself, in the order of the data.
 
     ``train`` brings a Training to its optimum; ``every_margin`` also solves what the
-    training margin decides; ``tell(done, of)`` hears how many are through.
+    training margin decides; ``tell(done, of)`` hears how many are through, and
+    ``watch(errors, left)`` may end it.
     """
     work = _LeavingOut(solution, train, target)
     asked = work.sort_out(every_margin)
     shifts = (work.full.dual.Q - 1) * work.full.A.size  # numbers one sample may ask for
     chunk = int(np.clip(MOST_STORED // shifts, 16, CHUNK))
+    if watch is not unwatched:
+        asked, chunk = work.likely_errors_first(asked), min(chunk, WATCHED)
     todo = asked
     for _ in range(WATCHES):
         for done in range(0, todo.size, chunk):
             tell(asked.size - todo.size + done, asked.size)
+            work.show(watch, asked)
             work.settle(todo[done : done + chunk], jobs)
         todo = work.unsettled(asked)
         if not work.watch_more():
             break
     for done, p in enumerate(todo):
         tell(asked.size - todo.size + done, asked.size)
+        work.show(watch, todo[done:])
         work.retrain(int(p))
     if asked.size:
         tell(asked.size, asked.size)
@@ -251,6 +263,27 @@ class _LeavingOut:
         self.kept = Rows(more(self.missed))
         self.missed[:] = False
         return self.kept.tableau.width > kept.tableau.width
+
+    def likely_errors_first(self, asked: Ints) -> Ints:
+        """By the margin of training, less what p's own alpha have in it."""
+        A, y = self.full.A[:, asked], self.y[asked]
+        h = self.full.F[:, asked] + self.b[:, None]
+        own = A.sum(axis=0) + A
+        margins = h[y, np.arange(y.size)] - h - OWN * self.full.diagonal[asked] * own
+        margins[y, np.arange(y.size)] = np.inf
+        return np.asarray(asked[np.argsort(margins.min(axis=0), kind="stable")])
+
+    def show(self, watch: Watch, asked: Ints) -> None:
+        """The errors so far, and how many of those asked for may yet be some."""
+        left = self.unsettled(asked)
+        left = left[~self.decided[left]]
+        wrong = (self.road == BY_TRAINING) | ~(self.margins.min(axis=1) > TIE)
+        wrong[left] = False
+        try:
+            watch(int(wrong.sum()), int(left.size))
+        except HopelessError as end:
+            end.lasting = not (wrong & (self.at_top | (self.road == BY_TRAINING))).any()
+            raise
 
     def unsettled(self, asked: Ints) -> Ints:
         """Which of those asked for have no margin yet."""

@@ -24,7 +24,7 @@ from msvm_select.show.page import page as html
 from msvm_select.show.page import words
 from msvm_select.sweep import cells, loop, plan
 from msvm_select.sweep import journal as journals
-from msvm_select.sweep.race import Race
+from msvm_select.sweep import race as races
 from msvm_select.train import events, prepare
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def swept(
     """
     settings = loop.on_data(data, settings)
     keeper = cells.Kept(settings, progress or talk)
-    race = Race.of(settings)
+    race = races.Race.of(settings)
     sweep = loop.Extension(
         partial(loop.iterate, data, journal=journal, race=race), settings, keeper
     )

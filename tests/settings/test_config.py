@@ -38,6 +38,7 @@ VALUES: dict[str, tuple[Any, Any, Any]] = {
     "qp_backend": ("clarabel", "osqp", "scs"),
     "criteria": (["sv-rate"], ["loo", "vc"], ["cv:5"]),
     "rank_by": ("vc", "loo", "cv:5"),
+    "race": (2, 3, 4),
     "seed": (1, 2, 3),
     "warm_start": (False, True, False),
     "allow_indefinite": (True, False, True),

@@ -53,7 +53,7 @@ from msvm_select.solvers.leave_out.exchanges import (
 from msvm_select.solvers.leave_out.tableau import Tableau, build
 
 CHUNK = 256  # samples between two words of progress
-WATCHED = 32  # the same where somebody may end it
+IN_A_RACE = 32  # the same where somebody may end it
 OWN = 0.5  # the part of K_pp that others do not make up for, roughly
 MOST_STORED = 4e7  # numbers in the rows that are kept
 LIKELY = 0.4  # r of variables whose rows are made before they are asked for
@@ -85,7 +85,7 @@ def judge_every_sample(
     shifts = (work.full.dual.Q - 1) * work.full.A.size  # numbers one sample may ask for
     chunk = int(np.clip(MOST_STORED // shifts, 16, CHUNK))
     if watch is not unwatched:
-        asked, chunk = work.likely_errors_first(asked), min(chunk, WATCHED)
+        asked, chunk = work.likely_errors_first(asked), min(chunk, IN_A_RACE)
     todo = asked
     for _ in range(WATCHES):
         for done in range(0, todo.size, chunk):

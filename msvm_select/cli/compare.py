@@ -31,14 +31,15 @@ TRUTH = "loo"
 COMPARED = (
     "What to compare, beside loo. Default: all that the loss and the machine allow."
 )
+# the ranking is by each criterion in turn, over every cell
+NOT_HERE = ("rank_by", "extend", "race", "time_budget")
 MACHINE = f"{EVERY['machine'].help} May repeat: each is swept, and all are compared."
 
 
 @click.command("compare", cls=Command)
 @data_argument
 @takes(
-    # the ranking is by each criterion in turn
-    *(name for name in GRID if name not in ("rank_by", "extend", "race")),
+    *(name for name in GRID if name not in NOT_HERE),
     *(*READ, *REPORT, "verbose"),
     criteria={"help": COMPARED},
     machine={"help": MACHINE, "joins": True},

@@ -22,6 +22,7 @@ from msvm_select.model import examined
 from msvm_select.show.charts import heat as matrix
 from msvm_select.show.page import page as html
 from msvm_select.show.page import words
+from msvm_select.sweep import budget as budgets
 from msvm_select.sweep import cells, loop, plan
 from msvm_select.sweep import journal as journals
 from msvm_select.sweep import race as races
@@ -49,6 +50,12 @@ class Outcome:
     stop: KeyboardInterrupt | MsvmError | None
     settings: Settings
     kept: cells.Kept
+    budget: budgets.Budget
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether every cell was done."""
+        return self.stop is None and not self.budget.is_up
 
 
 def swept(
@@ -64,17 +71,16 @@ def swept(
     """
     settings = loop.on_data(data, settings)
     keeper = cells.Kept(settings, progress or talk)
-    race = races.Race.of(settings)
-    sweep = loop.Extension(
-        partial(loop.iterate, data, journal=journal, race=race), settings, keeper
-    )
+    race, budget = races.Race.of(settings), budgets.Budget(settings.time_budget)
+    each = partial(loop.iterate, data, journal=journal, race=race)
+    sweep = loop.Extension(each, settings, budget.watched(keeper))
     rows: list[Row] = []
     stop: KeyboardInterrupt | MsvmError | None = None
     with talk, journal or nullcontext():
         for note in data.notes:
             talk.say(f"Note: {note}")
         try:
-            for row in beside(sweep):
+            for row in beside(budget.within(sweep)):
                 rows.append(row)
         except (KeyboardInterrupt, MsvmError) as error:
             if isinstance(error, MsvmError) and not rows:
@@ -83,11 +89,11 @@ def swept(
     found = None
     if rows:
         found = loop.gather(data, sweep.settings, rows, settings, keeper.gram)
-    return Outcome(found, stop, sweep.settings, keeper)
+    return Outcome(found, stop, sweep.settings, keeper, budget)
 
 
 def told_quicker(data: Dataset, settings: Settings, talk: Talk) -> Progress:
-    """Tells ``talk`` all; a long sweep also of a machine that would take much less.
+    """Tells ``talk`` all; a long sweep also of what would take less time.
 
     That is found out while the sweep is under way: it may take some seconds.
     """
@@ -111,10 +117,13 @@ def finished(outcome: Outcome, talk: Talk, advice: str = "") -> Results:
 
     Of another: say how far it came and how to go on, and exit with the stop's code.
     """
+    done = len(outcome.results.rows) if outcome.results else 0
     if outcome.stop is None:
         assert outcome.results is not None
+        if outcome.budget.is_up:
+            talk.say(f"The time is up: {done} of {talk.cells} cells are done.")
+            talk.say(advice)
         return outcome.results
-    done = len(outcome.results.rows) if outcome.results else 0
     interrupted = isinstance(outcome.stop, KeyboardInterrupt)
     word = "Interrupted" if interrupted else "Stopped"
     click.echo(f"{word}: {done} of {talk.cells} cells are done.", err=True)
@@ -185,7 +194,7 @@ class AskedPage:
             source="standard input" if self.data == "-" else self.data,
             digest=words.file_digest(self.data),
             notes=samples.notes,
-            cells=talk.cells if outcome.stop else None,
+            cells=None if outcome.is_whole else talk.cells,
         )
         files.write_whole(self.path, html.render(page))
         talk.say(f"Written: {self.path}")

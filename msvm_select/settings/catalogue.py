@@ -27,6 +27,7 @@ from msvm_select.names import (
 from msvm_select.settings.values import (
     GAMMA_WORDS,
     Check,
+    duration,
     flag,
     gamma_grid,
     known,
@@ -127,6 +128,7 @@ ANY_GRID = replace(GRID, check=parse_grid)
 GAMMAS = replace(GRID, check=gamma_grid, words=GAMMA_WORDS)
 POSITIVE = Option(check=positive)
 SHARE = Option(metavar="P", check=probability)
+DURATION = Option(metavar="T", check=duration)
 NUMBER = Option(metavar="X", check=number)
 ANY_COUNT, COUNT = (Option(metavar="N", check=whole(least)) for least in (0, 1))
 NAME = Option(metavar="NAME", check=text)
@@ -302,6 +304,14 @@ class Declared:
         1,
         COUNT,
         "Kernel settings at the same time. Default: 1.",
+        decides=False,
+        of_grids=True,
+    )
+    time_budget: float | None = _training(
+        None,
+        DURATION,
+        "Stop after this time: 90s, 10m, 1h30m. A coarse grid comes first, then the "
+        "cells around the best.",
         decides=False,
         of_grids=True,
     )

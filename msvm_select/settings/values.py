@@ -33,6 +33,8 @@ FORMS = (
 
 _WHOLE = re.compile(r"[+-]?[0-9]{1,18}")
 _DECIMAL = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+_TIME = r"(\d+\.?\d*|\.\d+)(sec|s|min|m|h|d)"
+_SECONDS = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 _EXACT_EXPONENTS = 1100  # beyond it a power of two is no float any more
 _LONGEST = 400  # characters; a float has no more digits that matter
 
@@ -110,6 +112,20 @@ def number(value: Any, name: str) -> float:
 def positive(value: Any, name: str) -> float:
     """One number greater than 0."""
     return _single(positive_grid(value, name), name)
+
+
+def duration(value: Any, name: str) -> float:
+    """Seconds, as a number, or with units: 90s, 10m, 1.5h, 1h30m."""
+    if not isinstance(value, str) or _DECIMAL.fullmatch(value.strip()):
+        return positive(value, name)
+    text = "".join(value.split())
+    if not re.fullmatch(f"({_TIME})+", text):
+        raise SettingsError(
+            f"{name} = {value!r} is no time; give seconds, or 90s, 10m, 1h30m."
+        )
+    parts = re.findall(_TIME, text)
+    seconds = sum(float(number) * _SECONDS[unit[0]] for number, unit in parts)
+    return positive(seconds, name)
 
 
 def probability(value: Any, name: str) -> float:

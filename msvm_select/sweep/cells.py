@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from threading import Lock
@@ -56,12 +56,18 @@ class Chain:
     jobs: int = 1
     race: Race | None = None
 
-    def run(self, progress: Progress = silent) -> Iterator[CellDone]:
-        """The cells whose rows are not known, with what there is to keep of them."""
+    def run(
+        self, progress: Progress = silent, Cs: Iterable[float] | None = None
+    ) -> Iterator[CellDone]:
+        """The cells whose rows are not known, with what there is to keep of them.
+
+        Or those of ``Cs``, whichever way C goes.
+        """
         settings, race = self.ready.settings, self.race
         watch = unwatched if race is None or settings.race is None else race.watch
         scoring = Scoring(self.kernel, settings, progress, watch)
-        cells = along_C(self.ready, self.kernel, progress, self._path, self.jobs)
+        path = self._path if Cs is None else Cs
+        cells = along_C(self.ready, self.kernel, progress, path, self.jobs)
         for cell in cells:
             known = self.known.get(cell.C)
             if known is None:
@@ -123,6 +129,7 @@ class Scoring:
         self.scored = scored_columns(settings.criteria)
         self._carries: list[Any] = [None] * len(self.criteria)
         self._passed: list[Cell] = []
+        self._C = 0.0
         self.left_out: LeftOut | None = None
 
     def pass_by(self, cell: Cell) -> None:
@@ -132,6 +139,9 @@ class Scoring:
     def columns(self, trained: Trained) -> dict[str, Any]:
         """The columns of the cell's row; ``seconds`` has what the scores took, too."""
         self._catch_up()
+        if trained.C < self._C:
+            self._carries = [None] * len(self.criteria)
+        self._C = trained.C
         self.left_out = None
         columns = measured(trained.solution)
         cell = replace(trained.cell, watch=self.watch)

@@ -5,6 +5,7 @@ The finished cells tell what the others cost, by the model of ``costs``.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable
 from dataclasses import dataclass, field
 
@@ -102,6 +103,7 @@ class Headway:
     samples: int = 0
     jobs: int = 1
     gram: float = 0.0
+    until: float = math.inf
     costs: Costs = field(default_factory=lambda: Costs(0, ()))
     todo: dict[Hashable, list[float]] = field(default_factory=dict)
     working: dict[Hashable, Working] = field(default_factory=dict)
@@ -117,6 +119,8 @@ class Headway:
                     event.jobs,
                 )
                 self.costs = Costs(event.kernels, event.C)
+                if event.time_budget is not None:
+                    self.until = now + event.time_budget
             case Widened():
                 self._widened(event)
             case GramTested():
@@ -135,6 +139,9 @@ class Headway:
     def facts(self, now: float) -> Facts:
         """What there is to show."""
         left, sure = self._left(now)
+        room = max(self.until - now, 0.0)
+        if room < math.inf and (left is None or left >= room):
+            left, sure = room, True
         last = next(reversed(self.working.values()), None)
         return Facts(
             self.done,

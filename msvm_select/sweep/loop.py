@@ -13,7 +13,7 @@ where the parameter has no sensible values any more.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import nullcontext
 from dataclasses import asdict
 from functools import partial
@@ -37,6 +37,7 @@ from msvm_select.settings import (
 )
 from msvm_select.settings.catalogue import SETTINGS
 from msvm_select.settings.values import parse_grid
+from msvm_select.sweep.budget import Budget, learning
 from msvm_select.sweep.cells import Chain, Kept
 from msvm_select.sweep.journal import Journal
 from msvm_select.sweep.race import Race, middle_first
@@ -74,7 +75,8 @@ def run_sweep(
     >>> run_sweep("data/iris.csv", C="0.1,1,10", gamma=[0.1, 1]).best
     >>> run_sweep(frame, target="species").to_frame()
 
-    With a ``Journal`` each finished cell is kept at once, and found again later.
+    With ``time_budget`` there may be fewer rows than cells. With a ``Journal`` each
+    finished cell is kept at once, and found again later.
     """
     data, values = split_reading(data, values)
     if settings is None:
@@ -83,10 +85,11 @@ def run_sweep(
         settings = settings_from(values, settings)
     settings = on_data(data, settings)
     kept = Kept(settings, progress)
+    budget = Budget(settings.time_budget)
     each = partial(iterate, data, journal=journal, race=Race.of(settings))
-    sweep = Extension(each, settings, kept)
+    sweep = Extension(each, settings, budget.watched(kept))
     with journal or nullcontext():
-        rows = list(sweep)
+        rows = list(budget.within(sweep))
     return gather(data, sweep.settings, rows, settings, kept.gram)
 
 
@@ -128,21 +131,26 @@ def iterate(
     """Yields rows as cells finish, unranked; a caller that stops early keeps them.
 
     Each is in the ``journal`` before it comes; those that were there come first.
-    ``race`` knows of cells that were finished before.
+    ``race`` knows of cells that were finished before. With a time budget they come in
+    the order of ``budget``.
     """
     race = race or Race.of(settings)
     ready = prepared(data, settings)
     ready.check_memory()
     progress(ready.started(ranked=True))
     known = _known(ready, journal, race, progress)
-    for row in (row for rows in known.values() for row in rows.values()):
+    rows = [row for rows in known.values() for row in rows.values()]
+    for row in rows:
         progress(CellDone(row, resumed=True))
         yield row
     within, writing = max(1, settings.jobs // len(ready.kernels)), Lock()
 
-    def told(kernel: Kernel) -> Iterator[Row]:
+    def cells(kernel: Kernel, Cs: Iterable[float] | None = None) -> Iterator[CellDone]:
+        return Chain(ready, kernel, known[kernel], within, race).run(progress, Cs)
+
+    def told(cells: Iterator[CellDone]) -> Iterator[Row]:
         """Each row kept in the journal and told before it comes."""
-        for done in Chain(ready, kernel, known[kernel], within, race).run(progress):
+        for done in cells:
             race.finished(done.row)
             if journal is not None:
                 with writing:
@@ -150,10 +158,21 @@ def iterate(
             progress(done)
             yield done.row
 
-    lacking = [k for k in ready.kernels if len(known[k]) < len(settings.C)]
-    if settings.race is not None:
-        lacking = middle_first(lacking)
-    yield from interleave([told(kernel) for kernel in lacking], settings.jobs)
+    if settings.time_budget is not None:
+        parts = learning(ready, rows, cells)
+    else:
+        parts = iter([[cells(kernel) for kernel in _lacking(ready, known)]])
+    for part in parts:
+        for row in interleave([told(stream) for stream in part], settings.jobs):
+            rows.append(row)
+            yield row
+
+
+def _lacking(ready: Prepared, known: Known) -> list[Kernel]:
+    """The kernel settings that are not done; for a race those in the middle first."""
+    Cs, race = ready.settings.C, ready.settings.race
+    lacking = [kernel for kernel in ready.kernels if len(known[kernel]) < len(Cs)]
+    return lacking if race is None else middle_first(lacking)
 
 
 def _known(

@@ -26,6 +26,7 @@ from msvm_select.memory import COPIES
 from msvm_select.phrases import between, roughly
 from msvm_select.records import Dataset, Ints
 from msvm_select.settings import Settings, settings_from
+from msvm_select.settings.catalogue import DEFAULT_CRITERION
 from msvm_select.solvers.exact.cycles import cycle_steps
 from msvm_select.solvers.leave_out.exchanges import exchange_each
 from msvm_select.solvers.two_class import paths
@@ -66,7 +67,7 @@ class Plan:
     kernels: tuple[Kernel, ...]
     time: Estimate | None  # None where it is not known before compiling
     note: str = ""
-    quicker: str = ""  # the machine that would take much less time
+    quicker: str = ""  # what would take less time
     too_rough: tuple[Kernel, ...] = ()  # their matrices are nearly the identity
 
     @property
@@ -110,34 +111,52 @@ def plan(data: Dataset, settings: Settings) -> Plan:
 
 
 def quicker(ready: Prepared, slow: Estimate | None = None, more: float = MORE) -> str:
-    """What one-versus-one would take, where the machine of all classes takes minutes.
+    """What would take less time than a sweep that takes minutes; empty for others.
 
-    Empty where it is not sure that it would take much less. ``slow`` is the estimate
-    of the sweep, if there is one; ``more`` times what others take may be spent on it.
+    One-versus-one is told only where it is sure that it would take much less. ``slow``
+    is the estimate of the sweep, if there is one; ``more`` times what others take may
+    be spent on it.
     """
     data, settings = ready.data, ready.settings
-    if settings.machine != "ww" or data.Q < 3 or data.m * (data.Q - 1) < LARGE:
+    if settings.machine != "ww" or data.m * (data.Q - 1) < LARGE:
         return ""
-    try:
-        other = settings_from({"machine": "ovo"}, settings)
-    except MsvmError:  # a criterion that is not for it
-        return ""
-    both = (
-        replace(ready, settings=one).started(ranked=True) for one in (settings, other)
-    )
-    if any(map(compiling_note, both)):
+    if compiling_note(ready.started(ranked=True)):
         return ""
     slow = slow or estimate(data, settings, ready.kernels, more)
     if slow.low < MINUTES:
         return ""
+    ways = [*_by_pairs(ready, slow, more), *_with_less_judging(settings)]
+    told = f"by estimate this sweep takes at least {roughly(slow.low)}"
+    return "; ".join([told, *ways]) if ways else ""
+
+
+def _by_pairs(ready: Prepared, slow: Estimate, more: float) -> Iterator[str]:
+    """One-versus-one, with its time."""
+    data = ready.data
+    if data.Q < 3:
+        return
+    try:
+        other = settings_from({"machine": "ovo"}, ready.settings)
+    except MsvmError:  # a criterion that is not for it
+        return
+    if compiling_note(replace(ready, settings=other).started(ranked=True)):
+        return
     fast = estimate(data, other, ready.kernels, more)
-    if fast.high is None or WORTH * fast.high > slow.low:
-        return ""
-    return (
-        f"by estimate this sweep takes at least {roughly(slow.low)}; --machine ovo, "
-        f"one machine for each pair of the {data.Q} classes, would take "
-        f"{between(fast.low, fast.high)}"
-    )
+    if fast.high is not None and WORTH * fast.high <= slow.low:
+        yield (
+            f"--machine ovo, one machine for each pair of the {data.Q} classes, would "
+            f"take {between(fast.low, fast.high)}"
+        )
+
+
+def _with_less_judging(settings: Settings) -> Iterator[str]:
+    """Of leave-one-out only what is needed, or a prediction of it."""
+    if DEFAULT_CRITERION not in settings.criteria:
+        return
+    if settings.race is None and settings.rank_by == DEFAULT_CRITERION:
+        yield "--race 3 judges only the 3 best cells to the end"
+    if "span" not in settings.criteria:
+        yield "--criteria span predicts leave-one-out from the training alone"
 
 
 def _too_rough(ready: Prepared) -> Iterator[Kernel]:

@@ -7,7 +7,7 @@ value like the others, ``Failed``, and not an exception.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -66,12 +66,12 @@ def along_C(
     ready: Prepared,
     kernel: Kernel,
     progress: Progress = silent,
-    Cs: Sequence[float] | None = None,
+    Cs: Iterable[float] | None = None,
     jobs: int = 1,
 ) -> Iterator[Trained | Failed]:
     """The cells of one kernel setting at ``Cs`` (default: those of the settings).
 
-    ``jobs`` is how many threads a criterion may use within a cell.
+    Where C falls, training begins anew. A criterion may use ``jobs`` threads in a cell.
     """
     Cs = ready.settings.C if Cs is None else Cs
     try:
@@ -88,7 +88,9 @@ def along_C(
     solver = make_solver(settings)
     machine = MACHINES[settings.machine](LOSSES[settings.loss]())
     last: Any = None
+    before = 0.0
     for C in Cs:
+        last, before = last if C > before else None, C
         progress(events.CellStarted(kernel, C))
         certain = not test.indefinite
         try:

@@ -37,6 +37,7 @@ class Started:
     jobs: int = 1
     machine: str = "ww"
     C: tuple[float, ...] = ()
+    time_budget: float | None = None
 
     @property
     def cells(self) -> int:

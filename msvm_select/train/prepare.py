@@ -55,7 +55,9 @@ class Prepared:
         how = (settings.solver, settings.loss)
         scored = (settings.criteria, settings.rank_by, settings.jobs)
         started = Started(data.name, *sizes, *how, *(scored if ranked else ()))
-        return replace(started, machine=settings.machine, C=settings.C)
+        budget = settings.time_budget if ranked else None
+        machine, C = settings.machine, settings.C
+        return replace(started, machine=machine, C=C, time_budget=budget)
 
 
 def prepared(data: Dataset, settings: Settings) -> Prepared:

@@ -258,9 +258,37 @@ def test_a_machine_that_takes_much_less_is_named(
     assert told in plan.quicker
     shown = " ".join(plan_answer.sheet(plan).render("table").split())
     assert ("--machine ovo" in shown) is bool(told)
-    for data, machine in ((many(), "ovo"), (many(180), "ww"), (many(6000, 2), "ww")):
+    for data, machine in ((many(), "ovo"), (many(180), "ww")):
         settings = settings_from({"gamma": 1, "machine": machine})
         assert planning.plan(data, settings).quicker == ""
+    two = planning.plan(many(6000, 2), settings_from({"gamma": 1}))
+    assert "--machine ovo" not in two.quicker
+
+
+@pytest.mark.parametrize(
+    ("values", "race", "span"),
+    [
+        ({}, True, True),
+        ({"race": 3}, False, True),
+        ({"criteria": "loo,span"}, True, False),
+        ({"criteria": "cv:5,loo"}, False, True),
+        ({"criteria": "cv:5"}, False, False),
+    ],
+    ids=str,
+)
+def test_less_judging_is_offered_where_it_takes_minutes(
+    values: dict[str, Any], race: bool, span: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As far as it was not asked for, in the line that names the machine."""
+    for low, told in ((600.0, True), (30.0, False)):
+        found = Estimate(low, 2.0 * low, 80)
+        monkeypatch.setattr(planning, "estimate", lambda *_, found=found: found)
+        monkeypatch.setattr(planning, "compiling_note", lambda started: "")
+        for data in (many(), many(6000, 2)):
+            line = planning.plan(data, settings_from({"gamma": 1, **values})).quicker
+            assert ("--race 3" in line) is (race and told)
+            assert ("--criteria span" in line) is (span and told)
+            assert line.startswith("by estimate") is ((race or span) and told)
 
 
 def test_the_sweep_names_it_once_and_never_quietly(

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import csv
 import io
+import os
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 from string import ascii_lowercase
@@ -25,6 +27,10 @@ from msvm_select.show.answers.sweep import sheet
 from msvm_select.solution import Solution
 from msvm_select.solvers.qp import Qp
 from tests.write_docs import furnish
+
+# The tests start a hundred programs: each would compile the whole package anew.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 
 # No deadline: a busy machine, or what loads at first use, makes an example slow.
 hypothesis.settings.register_profile("patient", deadline=None)

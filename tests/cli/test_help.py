@@ -23,7 +23,10 @@ from msvm_select.settings.catalogue import HEADINGS, REST
 
 HOUSE = Path(__file__).parents[2]
 EVERY = cli.list_commands(None)  # type: ignore[arg-type]
-SHORTER = {"experiment": ["--per-class", "40", "--sets", "1"]}
+SHORTER = {
+    "experiment": ["--per-class", "40", "--sets", "1"],
+    "compare": ["--C", "1,8"],
+}
 EXAMPLE = re.compile(r"^ +((?:cat|tail|head|msvm-select) .*)$", flags=re.MULTILINE)
 MAY_FAIL = ("--fail-above", "--against", "--require")  # a gate that is broken is exit 1
 HEAVY = {"numpy", "scipy", "numba", "pandas", "rich", "matplotlib", "qpsolvers", "osqp"}

@@ -54,7 +54,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 COMMANDS = (
-    "sweep iris.csv --C 1 --gamma 1 --quiet",
+    "sweep iris.csv --C 1 --gamma 1 --solver qp --criteria sv-rate --quiet",
     "predict m.json iris.csv --quiet",
     "check iris.csv",
     "show criteria",
@@ -84,7 +84,7 @@ def test_closed_streams(place: Path) -> None:
     """Without stdout, stderr or stdin at all: no traceback, and no file is harmed."""
     before = (place / "iris.csv").read_bytes()
     line = (
-        "$M sweep iris.csv --C 1 --gamma 1 -q >&-; echo $?; "
+        f"$M {COMMANDS[0]} >&-; echo $?; "
         "$M check iris.csv 2>&- >/dev/null; echo $?; "
         "$M check iris.csv >&- 2>&- <&-; echo $?; $M check - <&-; echo $?"
     )

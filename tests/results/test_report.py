@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from msvm_select.columns import COLUMNS, Row
@@ -122,15 +122,14 @@ rows = st.builds(
 )
 
 
-@given(
-    st.lists(rows, min_size=1, max_size=4),
-    st.sampled_from(["csv", "tsv", "json", "ndjson"]),
-)
-def test_files_are_read_back_as_they_were(found: list[Row], format: str) -> None:
-    """Every value of every row, in the same order."""
+@settings(max_examples=40)
+@given(st.lists(rows, min_size=1, max_size=4))
+def test_files_are_read_back_as_they_were(found: list[Row]) -> None:
+    """Every value of every row, in the same order, whatever the format."""
     results = ranked(*found)
-    again = read_results(f"x.{format}", render(results, format))
-    assert again.rows == results.rows
+    for format in ("csv", "tsv", "json", "ndjson"):
+        again = read_results(f"x.{format}", render(results, format))
+        assert again.rows == results.rows
 
 
 def test_a_json_document_keeps_what_it_came_from(tmp_path: Path) -> None:

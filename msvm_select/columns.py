@@ -25,7 +25,7 @@ STATES = {
     "ok": "a value",
     "ambiguous": "ambiguous (a left-out margin within 1e-7 of 0)",
     "vacuous": "a bound of 1 or more, which says nothing",
-    "bounded": "not less than that: the cell lost the race",
+    "bounded": "a bound from below: the cell lost the race",
     "inapplicable": "does not apply",
     "none": "no value",
     "not_converged": "did not converge",

@@ -81,7 +81,8 @@ def _text(
     mark = MARKS.get(cell.state, "")
     level = chart.level(cell, len(shades))
     if level is None or cell.counted is None:
-        return mark
+        bound = cell.value if cell.state == "bounded" and numbers else None
+        return mark if bound is None else f"{mark}{chart.label.shown(bound)}"
     if not numbers:
         return chosen or mark or shades[level]
     return f"{chosen}{mark}{shades[level]}{chart.label.shown(cell.counted)}"

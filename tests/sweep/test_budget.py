@@ -200,3 +200,11 @@ def test_the_time_left_is_no_more_than_the_budget() -> None:
     facts = headway.facts(20.0)
     assert facts.left == 40.0
     assert facts.sure
+
+
+def test_a_plan_names_what_it_does_not_estimate() -> None:
+    """A race takes less, and a budget ends it."""
+    line = ("sweep", IRIS, "--gamma", "0.1,1", "--dry-run")
+    told = " ".join(run(*line, "--race", "3", "--time-budget", "10m").stdout.split())
+    assert "; less with --race 3; --time-budget 10 min" in told
+    assert "--race" not in run(*line).stdout

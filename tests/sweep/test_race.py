@@ -183,7 +183,8 @@ def test_charts_do_not_take_a_bound_for_a_value(raced: Results) -> None:
     assert cells
     assert all(cell.counted is None for cell in cells)
     assert "bounded" in chart.marked
-    assert "> not less than that: the cell lost the race" in heat_text(chart)
+    assert "> a bound from below: the cell lost the race" in heat_text(chart)
+    assert f">{100.0 * lower_bound(raced.rows[-1], 'loo_rate'):.1f}" in heat_text(chart)
     row = raced.rows[-1]
     setting = {"kernel": row.kernel, "gamma": row.gamma or 0.0}
     (curve,) = [

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from textwrap import wrap
 from typing import Any
 
-from msvm_select.phrases import between, counted, roughly, sized
+from msvm_select.phrases import between, counted, exactly, roughly, sized
 from msvm_select.show.sheet import WIDTH, Look, Sheet
 from msvm_select.sweep.plan import Plan
 from msvm_select.train.prepare import TOO_ROUGH
@@ -64,7 +64,7 @@ def _lines(plan: Plan) -> list[tuple[str, str]]:
         ("criteria", ranked),
         ("solver", solver),
         ("memory", f"{sized(plan.gram_bytes)} a Gram matrix; {peak}"),
-        ("time", _time(plan)),
+        ("time", _time(plan) + _limits(plan)),
         *([("note", plan.quicker)] if plan.quicker else []),
         *(("note", TOO_ROUGH.format(kernel)) for kernel in plan.too_rough),
     ]
@@ -97,6 +97,13 @@ def _time(plan: Plan) -> str:
     if high is None:
         return f"at least {roughly(low)}{of}"
     return f"{between(low, high)}{of}"
+
+
+def _limits(plan: Plan) -> str:
+    """What the estimate, of all cells to their end, does not know of."""
+    race, budget = plan.settings.race, plan.settings.time_budget
+    found = "" if race is None else f"; less with --race {race}"
+    return found if budget is None else f"{found}; --time-budget {exactly(budget)}"
 
 
 def _wrapped(name: str, text: str) -> list[str]:

@@ -10,6 +10,7 @@ from msvm_select.kernels.rbf import Rbf
 from msvm_select.records import Dual
 from msvm_select.solvers.exact import classes
 from msvm_select.solvers.exact.exchange import Problem
+from msvm_select.solvers.exact.path import walked
 from msvm_select.solvers.exact.solver import Exact
 from msvm_select.solvers.leave_out import tableau
 from tests.conftest import blobs, with_duplicates, with_tiny_classes
@@ -137,7 +138,7 @@ def test_a_path_puts_a_wrong_face_right(seed):
     step, b = classes.by_classes(gram, y, free, g, some.tau(alpha).sum(axis=0))
     alpha = alpha + step
     breach = 1.0 - some.gradient_of(some.outputs(alpha)) - (b[y] - b[:, None])
-    found = classes.walked(gram, y, box, free, alpha, breach)
+    found = walked(gram, y, box, free, alpha, breach)
     assert turned.any()
     assert found is not None
     np.testing.assert_allclose(found, machine.alpha.T, atol=1e-8)

@@ -19,6 +19,7 @@ keeps it apart from that, and steps of iterative refinement take the ridge out a
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -36,8 +37,7 @@ NEAR_ENOUGH = (
     1e-8  # an error of the factor that needs no refinement: K proves the answers
 )
 TINY = 1e-300
-MOST_BENDS = 800  # of a path
-UNMOVED = 1e-13  # a change over a whole path that is rounding
+TOGETHER = 256  # rows that are made at once
 
 
 @dataclass(frozen=True, eq=False)
@@ -308,100 +308,38 @@ class Responses:
         return found.T
 
 
-def walked(
-    gram: Gram, y: Ints, box: Floats, free: Mask, alpha: Floats, breach: Floats
-) -> Floats | None:
-    """The optimal alpha (Q, m) from the solution of a face of which little is wrong.
+class Store:
+    """Rows as they are asked for, each made once: ``rows[at[v]]`` is that of v."""
 
-    alpha may leave its box on the free arcs, and ``breach`` = g - (b_y - b_k) have the
-    wrong sign on the others. It is the optimum of a problem with wider bounds for the
-    former and another gradient for the latter. Back from there to the problem itself
-    the optimum is piecewise linear, and one variable changes its status at each corner:
-    a path that cannot run away. None where it takes too long, or K is singular.
-    """
-    others = np.tile(box > 0.0, (free.shape[0], 1)) & ~free
-    others[y, np.arange(y.size)] = False
-    n = int(np.count_nonzero(free))
-    cols, rows = np.hstack([free.nonzero(), others.nonzero()])
-    factor = ClassFactor.of(gram, y, free)
-    if factor.error > NEAR_ENOUGH:
-        return None
-    all_of = np.arange(y.size)
-    responses = Responses(factor, gram, y, rows, cols, all_of, n, NEAR_ENOUGH)
-    top = box[rows]
-    a = alpha[cols, rows]
-    z = np.r_[a[:n], breach[cols[n:], rows[n:]]]
-    at = np.where(a > 0.0, top, 0.0)  # the bound of the others
-    spread = np.random.default_rng(0).uniform(1.1, 2.0, z.size)
-    # at 0 of the path: how far bounds are moved out, and r is let off
-    low, high = np.zeros(z.size), np.zeros(z.size)
-    low[:n], high[:n] = np.minimum(z[:n], 0.0), np.maximum(z[:n] - top[:n], 0.0)
-    wrong = np.where(at > 0.0, z < 0.0, z > 0.0)
-    wrong[:n] = False
-    let_off = np.where(wrong, z, 0.0) * spread
-    low, high = low * spread, high * spread
-    side = np.where(at > 0.0, -1.0, 1.0)  # r of the others must not pass 0 this way
-    table = np.empty((MOST_BENDS, z.size))
-    row_of = np.full(z.size, -1)
-    made, now = 0, 0.0
-    pivoted: list[int] = []
-    missing = np.flatnonzero((low < 0.0) | (high > 0.0) | (let_off != 0.0))
-    for _ in range(MOST_BENDS):
-        if made + missing.size > MOST_BENDS:
-            return None
-        if missing.size:
-            row_of[missing] = np.arange(made, made + missing.size)
-            table[made : made + missing.size] = responses.of(missing)
-            made += missing.size
-        P = np.array(pivoted, np.int64)
-        R = table[row_of[P]]
-        upper = side[P] < 0.0
-        goal = np.where(P < n, np.where(upper, top[P] + high[P], low[P]), let_off[P])
-        slope = -np.where(P < n, np.where(upper, high[P], low[P]), let_off[P])
-        try:
-            x = np.linalg.solve(R[:, P].T, np.stack([goal - z[P], slope], axis=1))
-        except np.linalg.LinAlgError:
-            return None
-        value, pace = z + x[:, 0] @ R, x[:, 1] @ R
-        # what each must stay above, as value + theta pace
-        room, drop = np.full((2, z.size), np.inf), np.zeros((2, z.size))
-        room[0, :n], drop[0, :n] = value[:n] - low[:n], pace[:n] + low[:n]
-        room[1, :n] = top[:n] + high[:n] - value[:n]
-        drop[1, :n] = -pace[:n] - high[:n]
-        room[0, n:] = side[n:] * (let_off[n:] - value[n:])
-        drop[0, n:] = -side[n:] * (let_off[n:] + pace[n:])
-        room[:, P], drop[:, P] = np.inf, 0.0
-        forces, shifts = np.flatnonzero(P < n), np.flatnonzero(P >= n)
-        v = P[forces]
-        room[0, v] = side[v] * x[forces, 0]
-        drop[0, v] = side[v] * x[forces, 1]
-        v = P[shifts]
-        room[0, v], drop[0, v] = at[v] + x[shifts, 0], x[shifts, 1]
-        room[1, v], drop[1, v] = top[v] - at[v] - x[shifts, 0], -x[shifts, 1]
-        falls = drop < -UNMOVED
-        when = np.full(room.shape, np.inf)
-        when[falls] = room[falls] / -drop[falls]
-        np.maximum(when, now, out=when)
-        which, who = np.unravel_index(int(when.argmin()), when.shape)
-        if when[which, who] >= 1.0:
-            break
-        now = float(when[which, who])
-        missing = np.array([who] if row_of[who] < 0 else [], np.int64)
-        if who not in pivoted:
-            pivoted.append(int(who))
-            if who < n:
-                side[who] = -1.0 if which else 1.0
-            continue
-        pivoted.remove(int(who))
-        if who >= n:  # at a bound again, and it may be the other one
-            end = top[who] if which else 0.0
-            z += (end - at[who]) * table[row_of[who]]
-            at[who], side[who] = end, -1.0 if which else 1.0
-    else:
-        return None
-    values = np.r_[value[:n] + pace[:n], at[n:]]
-    values[P[forces]] = np.where(side[P[forces]] < 0.0, top[P[forces]], 0.0)
-    values[P[shifts]] += x[shifts].sum(axis=1)
-    found = np.zeros(free.shape)
-    found[cols, rows] = np.clip(values, 0.0, top)
-    return found
+    def __init__(
+        self, make: Callable[[Ints], Floats], width: int, kept: Floats | None = None
+    ) -> None:
+        """The first are ``kept`` from the start."""
+        self.make, self.at = make, np.full(width, -1)
+        self.rows = np.empty((0, width)) if kept is None else kept
+        self.given = self.filled = self.rows.shape[0]
+        self.at[: self.given] = np.arange(self.given)
+
+    def __call__(self, wanted: Ints) -> Floats:
+        """Those of ``wanted``."""
+        self.need(wanted)
+        return np.asarray(self.rows[self.at[wanted]])
+
+    def need(self, wanted: Ints) -> None:
+        """Make those that are not there."""
+        missing = np.unique(wanted[self.at[wanted] < 0])
+        for first in range(0, missing.size, TOGETHER):
+            some = missing[first : first + TOGETHER]
+            begin, self.filled = self.filled, self.filled + some.size
+            if self.filled > self.rows.shape[0]:  # the system gives it as it is filled
+                grown = np.empty((2 * self.filled, self.rows.shape[1]))
+                grown[:begin] = self.rows[:begin]
+                self.rows = grown
+            self.at[some] = np.arange(begin, self.filled)
+            self.rows[begin : self.filled] = self.make(some)
+
+    def forget(self, most: int) -> None:
+        """Let go of all but those of the start where there are more than ``most``."""
+        if self.filled - self.given > most:
+            self.at[self.at >= self.given] = -1
+            self.filled = self.given

@@ -26,7 +26,8 @@ from msvm_select import lapack
 from msvm_select.geometry.arcs import Arcs
 from msvm_select.records import Floats, Gram, Mask
 from msvm_select.solvers.compiled import kernel
-from msvm_select.solvers.exact.classes import by_classes, class_operations, walked
+from msvm_select.solvers.exact.classes import by_classes, class_operations
+from msvm_select.solvers.exact.path import walked
 
 MOST_DIRECT = 6000  # free variables of one factor
 ASSEMBLED = 3.0  # multiplications that an entry of H takes

@@ -42,6 +42,7 @@ from msvm_select.left_out import (
 from msvm_select.records import TIE, Floats, Ints
 from msvm_select.solution import Solution
 from msvm_select.solvers.base import by_training
+from msvm_select.solvers.exact.classes import Store
 from msvm_select.solvers.exact.cycles import certify
 from msvm_select.solvers.exact.workbench import Room, Training
 from msvm_select.solvers.leave_out.exchanges import (
@@ -60,7 +61,6 @@ LIKELY = 0.4  # r of variables whose rows are made before they are asked for
 WATCHES = 4  # of watching more variables
 SOUND = 1e-7  # gain of a cycle: beyond it, biases may be off
 WRONG = 1e-7  # r of the wrong sign: it was missed
-TOGETHER = 256  # rows that are made at once
 CLEAR = 1e-6  # a margin below is retrained: the tableau has some nine digits
 
 
@@ -177,7 +177,7 @@ class _LeavingOut:
                 with ThreadPoolExecutor(len(parts)) as pool:
                     parts = list(pool.map(attempt, parts))
             kept.make_needed()
-        kept.forget()
+        kept.store.forget(kept.most)
 
     @cached_property
     def kept(self) -> Rows | None:
@@ -190,8 +190,9 @@ class _LeavingOut:
         """Try each sample; -> those that lack a row."""
         t = kept.tableau
         small = 1e-9 * min(self.C, float(self.full.A.max()))
+        falls = kept.falls[[kept.fall_of[p] for p in samples]]
         table = Table(
-            kept.store, kept.at, kept.falls[[kept.fall_of[p] for p in samples]],
+            kept.store.rows, kept.store.at, falls,
             t.alpha_M, t.alpha_N, t.r_N,
             t.scale_M, t.scale_N, t.rows_M, t.cols_M, t.rows_N, t.cols_N, self.C, small,
         )  # fmt: skip
@@ -325,51 +326,29 @@ class _LeavingOut:
 
 
 class Rows:
-    """The rows of the tableau that some sample asks for: ``store[at[v]]`` is that of v.
+    """The rows of the tableau that some sample asks for.
 
     The whole would be too large, and few are ever used.
     """
 
     def __init__(self, tableau: Tableau) -> None:
         """Those that are there from the start."""
-        self.tableau = tableau
-        self.at, self.needed = np.full(tableau.width, -1), np.zeros(tableau.width, bool)
-        self.store, self.given = tableau.kept, tableau.kept.shape[0]
-        self.filled = self.given
-        self.at[: self.given] = np.arange(self.given)
-        self.most = int(MOST_STORED // max(1, tableau.width))
-        self.fresh = True
+        self.tableau, t = tableau, tableau
+        self.store = Store(t.respond, t.width, t.kept)
+        self.needed = np.zeros(t.width, bool)
+        self.most = int(MOST_STORED // max(1, t.width))
+        if t.more is None:  # these are asked for by many
+            near = np.argsort(np.abs(t.r_N))[: self.most // 4]
+            self.needed[t.alpha_M.size + near[np.abs(t.r_N[near]) < LIKELY]] = True
 
     def need_those_of(self, samples: Ints) -> None:
         """The variables that leaving these out will hold, and how their others fall."""
-        t, n = self.tableau, self.tableau.alpha_M.size
-        if self.fresh and t.more is None:  # these are asked for by many
-            near = np.argsort(np.abs(t.r_N))[: self.most // 4]
-            self.needed[n + near[np.abs(t.r_N[near]) < LIKELY]] = True
-            self.fresh = False
-        self.needed[:n] |= np.isin(t.rows_M, samples)
+        t = self.tableau
+        self.needed[: t.alpha_M.size] |= np.isin(t.rows_M, samples)
         self.make_needed()
         self.falls, self.fall_of = t.fall(samples), dict(zip(samples, count()))
 
     def make_needed(self) -> None:
         """Make what was found missing."""
-        wanted = np.flatnonzero(self.needed & (self.at < 0))
-        for first in range(0, wanted.size, TOGETHER):
-            self._make(wanted[first : first + TOGETHER])
+        self.store.need(np.flatnonzero(self.needed))
         self.needed[:] = False
-
-    def _make(self, wanted: Ints) -> None:
-        """Where room runs out, twice as much; the system gives it as it is filled."""
-        first, self.filled = self.filled, self.filled + wanted.size
-        self.at[wanted] = np.arange(first, self.filled)
-        if self.filled > self.store.shape[0]:
-            grown = np.empty((2 * self.filled, self.store.shape[1]))
-            grown[:first] = self.store[:first]
-            self.store = grown
-        self.store[first : self.filled] = self.tableau.respond(wanted)
-
-    def forget(self) -> None:
-        """Let go of all but those of the start where they have grown too many."""
-        if self.filled - self.given > self.most:
-            self.at[self.at >= self.given] = -1
-            self.filled = self.given

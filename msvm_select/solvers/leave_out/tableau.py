@@ -50,7 +50,7 @@ MOST_DENSE = 2e8  # numbers of a dense tableau
 POOR_BY_CLASSES = 0.1  # likewise of a factor by classes, which is refined
 LEAST_WATCHED = 800  # or so many
 ALL_WATCHED = 2000  # variables up to which the dense one, which watches all, is as fast
-WATCHED = 1.5  # of the number of free variables: so many others are watched
+WATCHED = 0.8  # of the number of free variables: so many others are watched
 TWINS = 1e-12  # of K_ii: samples at such a distance (squared) are at one place
 
 

@@ -155,10 +155,12 @@ class Voted(LeftOut):
     """Answers by votes: margins[i, k] is the decision of the pair of y_i and k.
 
     It counts towards y_i; NaN where no such pair is left. ``votes`` (m,) is the class
-    with the most votes.
+    with the most votes; ``nearest`` (m,) the smallest |f| of the pairs without y_i,
+    known where i loses a pair of its own: only then do those matter.
     """
 
     votes: Ints = field(default_factory=lambda: np.empty(0, np.int64))
+    nearest: Floats = field(default_factory=lambda: np.empty(0))
 
     @cached_property
     def lost(self) -> Mask:
@@ -192,4 +194,5 @@ class Voted(LeftOut):
         near = np.abs(self.margins) < np.maximum(
             NEAR, np.asarray(self.unsure)[..., None]
         )
-        return np.asarray(near.any(axis=1))
+        others = self.lost.any(axis=1) & (self.nearest < NEAR)
+        return np.asarray(near.any(axis=1) | others)

@@ -241,32 +241,41 @@ class Pairs(Parts):
         """f > 0 is a vote for the first class of a pair, else for the second."""
         held = self.supports(alpha)
         nobody, votes = np.full(K.shape[0], -1), np.zeros((K.shape[0], self.Q))
-        self._count(K[:, held], alpha, b, held, nobody, votes)
+        self._count(K[:, held], alpha, b, held, nobody, votes, np.empty(K.shape[0]))
         return votes.argmax(axis=1).astype(np.int64), votes
 
     def supports(self, alpha: Floats) -> Ints:
         """The support vectors, class after class."""
         return np.asarray(self.order[(alpha != 0.0).any(axis=1)[self.order]])
 
-    def votes_of_others(self, alpha: Floats, b: Floats, rows: Ints) -> Floats:
-        """(rows, Q): for some samples, by the pairs without the class of the sample."""
+    def votes_of_others(
+        self, alpha: Floats, b: Floats, rows: Ints
+    ) -> tuple[Floats, Floats]:
+        """(rows, Q): for some samples, by the pairs without the class of the sample.
+
+        And the smallest |f| of these pairs (rows,).
+        """
         held, votes = self.supports(alpha), np.zeros((rows.size, self.Q))
+        least = np.empty(rows.size)
         step = max(1, BLOCK // max(1, held.size))
         for first in range(0, rows.size, step):
             some = rows[first : first + step]
             K, told = self.gram.block(some, held), votes[first : first + step]
-            self._count(K, alpha, b, held, self.y[some], told)
-        return votes
+            near = least[first : first + step]
+            self._count(K, alpha, b, held, self.y[some], told, near)
+        return votes, least
 
     def _count(
-        self, K: Floats, alpha: Floats, b: Floats, held: Ints, own: Ints, votes: Floats
-    ) -> None:
+        self, K: Floats, alpha: Floats, b: Floats, held: Ints, own: Ints,
+        votes: Floats, least: Floats,
+    ) -> None:  # fmt: skip
         from msvm_select.votes import count_votes
 
         biases = np.full((self.Q, self.Q), np.nan)
         biases[tuple(self.pairs.T)] = b
         starts = np.searchsorted(self.y[held], np.arange(self.Q + 1))
-        count_votes(np.ascontiguousarray(K), alpha[held], starts, biases, own, votes)
+        K = np.ascontiguousarray(K)
+        count_votes(K, alpha[held], starts, biases, own, votes, least)
 
     @cached_property
     def there(self) -> Mask:
@@ -319,6 +328,7 @@ class Pairs(Parts):
         return Voted(
             y=self.y, margins=margins, road=found.road, exchanges=found.exchanges,
             at_top=found.at_top, unsure=found.unsure, votes=votes,
+            nearest=machine.least_of_others,
         )  # fmt: skip
 
 
@@ -481,19 +491,24 @@ class Composed:
         return self.found.f - own
 
     @cached_property
-    def _counted(self) -> tuple[Floats, Mask]:
-        """Votes of others (m, Q), and of which samples they have been counted."""
-        shape = (self.parts.m, self.parts.Q)
-        return np.zeros(shape), np.zeros(shape[0], dtype=np.bool_)
+    def _counted(self) -> tuple[Floats, Floats, Mask]:
+        """Votes of others (m, Q), their smallest |f|, and whose have been counted."""
+        m, Q = self.parts.m, self.parts.Q
+        return np.zeros((m, Q)), np.full(m, np.inf), np.zeros(m, dtype=np.bool_)
 
     def votes_of_others(self, rows: Ints) -> Floats:
         """(rows, Q): for some samples, by the pairs without the class of the sample."""
         assert isinstance(self.parts, Pairs)
-        votes, known = self._counted
+        votes, least, known = self._counted
         new = rows[~known[rows]]
-        votes[new] = self.parts.votes_of_others(self.alpha, self.b, new)
+        votes[new], least[new] = self.parts.votes_of_others(self.alpha, self.b, new)
         known[new] = True
         return np.asarray(votes[rows])
+
+    @property
+    def least_of_others(self) -> Floats:
+        """The smallest |f| of those pairs, as far as their votes were asked for."""
+        return self._counted[1]
 
     @cached_property
     def predicted(self) -> Ints:

@@ -16,19 +16,19 @@ TILE = 16  # of the table, whose columns are far from each other
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath={"reassoc", "contract"})
 def count_votes(
-    K: Any, alpha: Any, starts: Any, b: Any, own: Any, votes: Any
+    K: Any, alpha: Any, starts: Any, b: Any, own: Any, votes: Any, least: Any
 ) -> None:  # pragma: no cover (compiled)
     """Add to ``votes`` (p, Q) those of all pairs but those of the class ``own`` (p,).
 
     K (p, n) are kernel values with the samples of ``alpha`` (n, Q), class after class:
     those of class k stand from starts[k] to starts[k + 1]. b (Q, Q) holds the bias of
     each pair k < l, NaN where there is none. f > 0 is a vote for k, else for l. Where
-    ``own`` is -1 all pairs vote.
+    ``own`` is -1 all pairs vote. least (p,) becomes the smallest |f| of those.
     """
     Q = alpha.shape[1]
     sums = np.empty((Q, Q))
     for p in range(K.shape[0]):
-        row, mark = K[p], votes[p]
+        row, mark, near = K[p], votes[p], np.inf
         for k in range(Q):
             total = sums[k]
             total[:] = 0.0
@@ -55,6 +55,8 @@ def count_votes(
                     won = 0.0
                     for l in range(max(k + 1, second), min(second + TILE, Q)):
                         f = sums[k, l] - sums[l, k] + b[k, l]
+                        near = min(near, abs(f)) if f == f else near
                         won += 1.0 if f > 0.0 else 0.0  # without a branch: both fast
                         mark[l] += 1.0 if f <= 0.0 else 0.0
                     mark[k] += won
+        least[p] = near

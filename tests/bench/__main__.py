@@ -7,13 +7,15 @@ for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
 
 import click  # noqa: E402 (numpy must not be loaded before the lines above)
 
-from tests.bench import bounds, loo, parts, startup, train  # noqa: E402
+from tests.bench import bounds, growth, loo, parts, startup, train  # noqa: E402
 
 
 @click.command()
 @click.argument(
     "what",
-    type=click.Choice(["train", "loo", "bounds", "parts", "choice", "startup"]),
+    type=click.Choice(
+        ["train", "loo", "bounds", "parts", "choice", "growth", "startup"]
+    ),
 )
 @click.option("--sets", default="iris,wine,glass,vehicle", show_default=True)
 @click.option(
@@ -38,6 +40,8 @@ def main(what: str, sets: str, reps: int | None) -> None:
             parts.rests(name, reps or 3)
     elif what == "choice":
         parts.choice(names, reps or 5)
+    elif what == "growth":
+        growth.run(reps or 1)
     else:
         startup.run(reps or 3)
 

@@ -12,6 +12,7 @@ from sklearn.svm import SVC
 from msvm_select import fit, load_csv, run_sweep
 from msvm_select.kernels.inner_products import Linear
 from msvm_select.kernels.rbf import Rbf
+from msvm_select.left_out import Voted
 from msvm_select.machines.composed import OneVersusAll, OneVersusOne
 from msvm_select.machines.losses import Hinge, Quadratic
 from msvm_select.machines.weston_watkins import WestonWatkins
@@ -311,3 +312,17 @@ def test_where_the_kernel_tells_nothing_apart_all_share_the_weight():
         machine = trained(OneVersusAll, X, y, 3, 2.0, kernel)
         assert machine.alpha == pytest.approx(np.where(np.eye(3)[y], 2.0, 1.0))
         assert (machine.n_sv, machine.b_unique) == (15, True)
+
+
+def test_a_pair_of_other_classes_that_decides_nothing_is_in_doubt():
+    """f = 0 between two other classes may turn the vote: the sample is ambiguous."""
+    X = np.array([[-2.0, 0.0], [-1.0, 0.0], [1.0, 0.0], [2.0, 0.0], [0.0, 3.0], [0, 0]])
+    y = np.array([0, 0, 1, 1, 2, 2])
+    machine = OneVersusOne(Hinge())
+    found = machine.train(Exact(), Linear().gram(X), y, 3, 1.0)
+    left_out = machine.leave_out(Exact(), found)
+    assert isinstance(left_out, Voted)
+    assert np.abs(left_out.margins[5, :2]).min() > 1e-3
+    assert left_out.lost[5].any()
+    assert left_out.nearest[5] < 1e-6
+    assert left_out.in_doubt[5]

@@ -28,7 +28,7 @@ from msvm_select.solvers.exact.classes import (
 )
 
 MOST_BENDS = 800  # corners of a path
-AHEAD = 24  # variables whose rows are made together
+MADE_TOGETHER = 24  # variables whose rows are made together
 UNMOVED = 1e-13  # a change over a whole path that is rounding
 
 
@@ -117,7 +117,7 @@ class Path:
         first = int(when.argmin())
         if self.rows.at[first % value.size] < 0:  # a few are made at the price of one
             soonest = when.min(axis=0)
-            few = np.argsort(soonest, kind="stable")[:AHEAD]
+            few = np.argsort(soonest, kind="stable")[:MADE_TOGETHER]
             self.rows.need(few[soonest[few] < 1.0])
         return float(when.flat[first]), *divmod(first, value.size)
 

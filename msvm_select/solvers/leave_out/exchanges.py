@@ -32,8 +32,8 @@ from msvm_select.records import Floats
 from msvm_select.solvers.compiled import INNER, inner, kernel
 
 SETTLED, NEEDS_ROW, UNSETTLED = 0, 1, 2
-MOST_TURNS = 24  # of the exchange of all
-STUBBORN = 3  # of them in which no fewer are wrong
+MOST_TURNS = 10  # of the exchange of all
+STUBBORN = 1  # of them in which no fewer are wrong
 AHEAD = 0.8  # of the rest of a path: who would stop it there is made ready
 MOST_STOPS = 200  # of the path
 MOST_STUCK = 20  # of them in one place

@@ -47,9 +47,10 @@ from msvm_select.solvers.exact.classes import (
 
 POOR = 1e-6  # an inverse worse than this is not used
 MOST_DENSE = 2e8  # numbers of a dense tableau
+MOST_SHIFTED = 2e7  # numbers of the rows of variables that some samples shift
 POOR_BY_CLASSES = 0.1  # likewise of a factor by classes, which is refined
 LEAST_WATCHED = 800  # or so many
-ALL_WATCHED = 2000  # variables up to which the dense one, which watches all, is as fast
+ALL_WATCHED = 6000  # variables up to which the dense one, which watches all, is as fast
 WATCHED = 0.8  # of the number of free variables: so many others are watched
 TWINS = 1e-12  # of K_ii: samples at such a distance (squared) are at one place
 
@@ -194,12 +195,16 @@ def _dense(gram: Gram, Q: int, arcs: _Arcs) -> Tableau | None:
         return found
 
     def fall(samples: Ints) -> Floats:
-        """A sample at a time: what it shifts would not fit into memory for all."""
+        """Of what each sample shifts; few samples at a time, which fit into memory."""
         found = np.zeros((samples.size, table.shape[1]))
-        for i, p in enumerate(samples):
-            v = np.flatnonzero((rows_N == p) & (a[others] > 0.0))
+        shifted = np.flatnonzero(a[others] > 0.0)
+        few = max(1, int(MOST_SHIFTED // (Q * table.shape[1])))
+        for first in range(0, samples.size, few):
+            some = samples[first : first + few]
+            v = shifted[np.isin(rows_N[shifted], some)]
             if v.size:
-                found[i] = -a[others][v] @ respond(n + v)
+                own = np.searchsorted(some, rows_N[v])
+                np.subtract.at(found[first:], own, a[others][v, None] * respond(n + v))
         return found
 
     return Tableau(

@@ -197,14 +197,16 @@ def _dense(gram: Gram, Q: int, arcs: _Arcs) -> Tableau | None:
     def fall(samples: Ints) -> Floats:
         """Of what each sample shifts; few samples at a time, which fit into memory."""
         found = np.zeros((samples.size, table.shape[1]))
+        place = np.empty(y.size, np.int64)
         shifted = np.flatnonzero(a[others] > 0.0)
         few = max(1, int(MOST_SHIFTED // (Q * table.shape[1])))
         for first in range(0, samples.size, few):
             some = samples[first : first + few]
             v = shifted[np.isin(rows_N[shifted], some)]
             if v.size:
-                own = np.searchsorted(some, rows_N[v])
-                np.subtract.at(found[first:], own, a[others][v, None] * respond(n + v))
+                place[some] = np.arange(first, first + some.size)
+                own = place[rows_N[v]]
+                np.subtract.at(found, own, a[others][v, None] * respond(n + v))
         return found
 
     return Tableau(

@@ -7,16 +7,17 @@ A cell takes rounds of three roads, each cheap where it is used:
    they would crawl from there.
 2. *Block exchange* (``exchange``), tried where many variables are free: all wrong
    bounds put right at once and the system solved anew, two to six times in all. Where
-   K is well conditioned it ends there, at any number of free variables.
+   K is well conditioned it ends there, at any number of free variables. The system is
+   split by class (``classes``) where that is cheaper, and what is wrong in the end is
+   put right along a path (``path``).
 3. *Newton on the face* (``face``), where the exchange runs away (smooth kernels) or few
    are free: one variable leaves at a time, its factor updated in O(n^2).
 
 After each round the certificate is taken; the largest mean gain of a cycle that is left
 sets how far the next cycle steps go. The dual rises in every round, so it ends.
 
-This is the Newton system of all free variables, not the one split by class: with the
-factor updated (3) or the conjugate gradients of (2) its size does not hurt, and a cell
-on glass with 720 free variables takes some 10 ms.
+The system of (3) is that of all free variables: with its factor updated its size does
+not hurt, and a cell on glass with 720 free variables takes some 10 ms.
 """
 
 from __future__ import annotations

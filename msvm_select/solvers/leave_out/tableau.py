@@ -21,9 +21,11 @@ factorization of its own. The end is proven by its own conditions: every alpha i
 box, every r of its sign, the flow balanced since KKT holds A.  The margin of p is 1 -
 r_pk = 1 + f.
 
-This is the Schur-complement device of QP solvers with the full inverse formed, which
-pays here because every sample asks for it.  Only the columns of S that some sample
-shifts are ever computed.
+This is the Schur-complement device of QP solvers. With few variables the full inverse
+is formed, which pays since every sample asks for it. With many, the system split by
+class (``exact/classes``) makes the rows of G, X and S that some sample asks for, of
+those variables only whose r is near 0; the answer is then proven by K, and a variable
+that was missed is watched from there on.
 """
 
 from __future__ import annotations

@@ -26,7 +26,7 @@ from tests.solvers.test_leave_one_out import (
 PROBLEMS = {
     "two": standardised(blobs(30, 2, seed=21)),
     "five": standardised(blobs(40, 5, seed=22)),
-    "twelve": standardised(blobs(60, 12, seed=23)),
+    "twelve": standardised(blobs(36, 12, seed=23)),
     "tiny": standardised(with_tiny_classes(blobs(20, 3, seed=24))),
     "duplicates": standardised(with_duplicates(blobs(20, 4, seed=25))),
 }

@@ -37,6 +37,7 @@ NEAR_ENOUGH = (
     1e-8  # an error of the factor that needs no refinement: K proves the answers
 )
 TINY = 1e-300
+MOST_NUMBERS = 2.5e8  # that a factor, or what is asked of it, may take (2 GB)
 TOGETHER = 256  # rows that are made at once
 
 
@@ -61,11 +62,14 @@ class ClassFactor:
 
     @classmethod
     def of(cls, gram: Gram, y: Ints, free: Mask) -> ClassFactor:
-        """From the free arcs (Q, m); LinAlgError where K on them is not definite."""
+        """From the free arcs; LinAlgError where K is not definite or memory too small."""
         Q = free.shape[0]
         rows = np.flatnonzero(free.any(axis=0))
         shared = free[:, rows]
         shared[y[rows], np.arange(rows.size)] = True
+        sizes = shared.sum(axis=1).astype(float)
+        if 2.0 * ((sizes**2).sum() + float(rows.size) ** 2) > MOST_NUMBERS:
+            raise np.linalg.LinAlgError  # it would not fit beside K
         ridge = RIDGE * float(gram.diagonal.max(initial=0.0))
         T, U = np.zeros((rows.size, rows.size)), np.zeros((rows.size, Q))
         totals = np.zeros(Q)
@@ -240,10 +244,13 @@ class Responses:
         i, k = rows[n:], cols[n:]
         self.asked, self.between, self.parts = [], [], []
         self.own, self.other = np.zeros(i.size, np.int64), np.zeros(i.size, np.int64)
-        begin = 0
+        begin, numbers = 0, 0
         for c, at in enumerate(factor.members):
             mine, theirs = y[i] == c, k == c
             asked = np.unique(i[mine | theirs])
+            numbers += asked.size * at.size
+            if numbers > MOST_NUMBERS:
+                raise np.linalg.LinAlgError
             self.own[mine] = begin + np.searchsorted(asked, i[mine])
             self.other[theirs] = begin + np.searchsorted(asked, i[theirs])
             self.asked.append(asked)

@@ -156,7 +156,10 @@ def walked(
     factor, here = ClassFactor.of(gram, y, free), np.arange(y.size)
     if factor.error > NEAR_ENOUGH:
         return None
-    responses = Responses(factor, gram, y, rows, cols, here, n, NEAR_ENOUGH)
+    try:
+        responses = Responses(factor, gram, y, rows, cols, here, n, NEAR_ENOUGH)
+    except np.linalg.LinAlgError:  # too large
+        return None
     a, top = alpha[cols, rows], box[rows]
     path = Path(
         Store(responses.of, rows.size),

@@ -20,6 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from functools import cached_property, partial
 from itertools import count
 
@@ -261,9 +262,11 @@ class _LeavingOut:
         if kept is None or more is None or not self.missed.any():
             return False
         self.missed[self.y, np.arange(self.y.size)] = False
-        self.kept = Rows(more(self.missed))
+        wider = kept
+        with suppress(np.linalg.LinAlgError):  # where these would not fit into memory
+            self.kept = wider = Rows(more(self.missed))
         self.missed[:] = False
-        return self.kept.tableau.width > kept.tableau.width
+        return wider.tableau.width > kept.tableau.width
 
     def likely_errors_first(self, asked: Ints) -> Ints:
         """By the margin of training, less what p's own alpha have in it."""

@@ -62,7 +62,7 @@ class ClassFactor:
 
     @classmethod
     def of(cls, gram: Gram, y: Ints, free: Mask) -> ClassFactor:
-        """From the free arcs; LinAlgError where K is not definite or memory too small."""
+        """From the free arcs; LinAlgError where K is not definite, or memory ends."""
         Q = free.shape[0]
         rows = np.flatnonzero(free.any(axis=0))
         shared = free[:, rows]

@@ -94,7 +94,10 @@ def left_out_by(classifier, X, y):
     return labels
 
 
-@pytest.mark.parametrize("name", ["iris", "wine", "glass"])
+VOWEL = pytest.param("vowel", marks=pytest.mark.slow)
+
+
+@pytest.mark.parametrize("name", ["iris", "wine", "glass", VOWEL])
 @pytest.mark.parametrize(("C", "gamma"), CELLS)
 def test_left_out_as_scikit_learn_leaves_out(name, C, gamma):
     """Sample by sample the class that SVC gives it when it is trained without it."""

@@ -83,14 +83,39 @@ class LeftOut:
         return np.asarray((self.road == BY_TRAINING) | ~(self.margin > TIE))
 
     @cached_property
+    def untold(self) -> Mask:
+        """Which samples training alone decided: of them no margin is known."""
+        return np.asarray(np.isnan(self.margins).any(axis=1))
+
+    @cached_property
+    def outputs(self) -> Floats:
+        """(m, Q): h_k of the machine without the sample, up to a constant in each row.
+
+        -inf for a class that is absent there; NaN where training alone decided. For a
+        sample that is single in its class the other classes have 0: nothing is trained.
+        """
+        at, h = np.arange(self.y.size), -self.margins
+        h[at, self.y] = 0.0
+        gone = self.road == SINGLE
+        h[gone] = np.where(np.bincount(self.y, minlength=h.shape[1]) > 0, 0.0, -np.inf)
+        h[at[gone], self.y[gone]] = -np.inf
+        h[self.untold] = np.nan
+        return h
+
+    @cached_property
     def predicted(self) -> Ints:
-        """The class that each machine gives its left-out sample; -1 at a tie."""
+        """The class that each machine gives its left-out sample; -1 at a tie.
+
+        Where training alone decided, the other one of two classes, else -1: not known.
+        """
         m = self.y.size
         first = np.where(np.isnan(self.margins), np.inf, self.margins).argmin(axis=1)
         smallest = self.margins[np.arange(m), first]
         tie = (self.margins == smallest[:, None]).sum(axis=1) > 1
         answer = np.where(smallest > 0.0, self.y, np.where(tie, -1, first))
-        return np.asarray(np.where(np.abs(smallest) <= TIE, -1, answer))
+        answer = np.where(np.abs(smallest) <= TIE, -1, answer)
+        other = 1 - self.y if self.margins.shape[1] == 2 else np.full(m, -1)
+        return np.asarray(np.where(self.untold, other, answer))
 
     @property
     def errors(self) -> int:
@@ -150,6 +175,19 @@ def pairs_lost(y: Ints, margins: Floats) -> Mask:
     return np.asarray(np.isfinite(margins) & ~won)
 
 
+def graded_votes(votes: Floats, sums: Floats) -> Floats:
+    """Votes (p, Q), and what their decisions add up to, brought between -1/3 and 1/3.
+
+    ``sums`` (p, Q): of the decisions towards each class. The order is that of the
+    votes; of classes that tie for the most votes the first, the answer, has the most.
+    """
+    h = votes + sums / (3.0 * (np.abs(sums) + 1.0))
+    most = votes == votes.max(axis=1, keepdims=True)
+    first = np.arange(votes.shape[0]), votes.argmax(axis=1)
+    h[first] = np.where(most, h, -np.inf).max(axis=1)
+    return np.asarray(h)
+
+
 @dataclass(frozen=True, eq=False)
 class Voted(LeftOut):
     """Answers by votes: margins[i, k] is the decision of the pair of y_i and k.
@@ -161,6 +199,14 @@ class Voted(LeftOut):
 
     votes: Ints = field(default_factory=lambda: np.empty(0, np.int64))
     nearest: Floats = field(default_factory=lambda: np.empty(0))
+    graded: Floats | None = None
+
+    @cached_property
+    def outputs(self) -> Floats:
+        """``graded`` (m, Q), votes and confidences; NaN where nobody asked for them."""
+        if self.graded is None:
+            return np.full(self.margins.shape, np.nan)
+        return self.graded
 
     @cached_property
     def lost(self) -> Mask:

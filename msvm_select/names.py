@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from msvm_select.criteria.base import Criterion
     from msvm_select.kernels.base import Kernel
     from msvm_select.machines.base import Loss, Machine
+    from msvm_select.metrics.base import Metric
     from msvm_select.solvers.base import Solver
 
 T = TypeVar("T")
@@ -155,6 +156,28 @@ CRITERIA: Registry[Criterion] = Registry(
     holdout=(
         "criteria.cross_validation:Holdout",
         "holdout:SHARE, the error on a share held out",
+    ),
+)
+
+METRICS: Registry[Metric] = Registry(
+    error=("metrics.counted:Error", "the share of samples that are wrong"),
+    balanced_error=(
+        "metrics.counted:BalancedError",
+        "the mean of the shares of each class that are wrong",
+    ),
+    macro_f1=("metrics.counted:MacroF1", "the mean of F1 over the classes, 1 is best"),
+    log_loss=(
+        "metrics.scored:LogLoss",
+        "of softmax(outputs / T), T fitted to the same answers",
+    ),
+    smooth_error=(
+        "metrics.scored:SmoothError",
+        "the mean of 1/(1 + exp(4 margin))",
+    ),
+    cost=("metrics.counted:Cost", "cost:FILE, what the errors cost by a csv"),
+    auc=(
+        "metrics.scored:Auc",
+        "the mean area under the curve, each class against the rest",
     ),
 )
 

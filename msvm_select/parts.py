@@ -35,6 +35,7 @@ from msvm_select.left_out import (
     LeftOut,
     Voted,
     first_of_largest,
+    graded_votes,
     pairs_lost,
 )
 from msvm_select.records import Dual, Floats, Gram, Ints, Mask, Work
@@ -177,8 +178,22 @@ class Parts(ABC):
         """The class (m,) of each training sample."""
 
     @abstractmethod
-    def judged(self, found: LeftOut, machine: Composed) -> LeftOut:
-        """The answers of the whole from those of the parts (tables of ``found``)."""
+    def outputs_at(self, K: Floats, machine: Composed) -> Floats:
+        """What new samples are ranked by (p, Q): the largest is the answer.
+
+        One against one: votes and confidences. One against the rest: the outputs.
+        """
+
+    @abstractmethod
+    def graded(self, machine: Composed) -> Floats:
+        """The same (m, Q) of the training samples."""
+
+    @abstractmethod
+    def judged(self, found: LeftOut, machine: Composed, every: bool = False) -> LeftOut:
+        """The answers of the whole from those of the parts (tables of ``found``).
+
+        ``every``: with the outputs of every class.
+        """
 
 
 @dataclass(frozen=True, eq=False)
@@ -319,16 +334,62 @@ class Pairs(Parts):
         """By votes, most of which need not be counted."""
         return self.voted(machine, machine.part_decisions)
 
-    def judged(self, found: LeftOut, machine: Composed) -> LeftOut:
+    def tau(self, alpha: Floats) -> Floats:
+        """(m, Q): K tau is what the decisions towards each class add up to, less b."""
+        tau = -alpha
+        tau[np.arange(self.m), self.y] = alpha.sum(axis=1)
+        return np.asarray(tau)
+
+    def sums_of(self, b: Floats) -> Floats:
+        """What the biases of the pairs of each class add up to, towards it (Q,)."""
+        first, second = self.pairs.T
+        towards = np.bincount(first, b, self.Q) - np.bincount(second, b, self.Q)
+        return np.asarray(towards)
+
+    def absent(self, h: Floats) -> Floats:
+        """Outputs without those of classes that have no sample."""
+        h[:, np.diff(self.offsets) == 0] = -np.inf
+        return h
+
+    def outputs_at(self, K: Floats, machine: Composed) -> Floats:
+        """Votes of new samples, with their confidences."""
+        _, votes = self.decided(K, machine.alpha, machine.b)
+        sums = K @ self.tau(machine.alpha) + self.sums_of(machine.b)
+        return self.absent(graded_votes(votes, sums))
+
+    def graded(self, machine: Composed) -> Floats:
+        """Those of training."""
+        return self.graded_by(machine.part_decisions, machine)
+
+    def graded_by(self, decisions: Floats, machine: Composed) -> Floats:
+        """Where the pairs of its own class decide so of each sample.
+
+        Without any, because the sample is single in its class, that class is absent.
+        """
+        at, some = np.arange(self.m), self.there & np.isfinite(decisions)
+        won, lost = self.own_votes(decisions)
+        votes = machine.votes_of_others(at) + lost
+        votes[at, self.y] = won
+        own = np.where(some, decisions, 0.0)
+        sums = machine.sums_of_others - own
+        sums[at, self.y] = own.sum(axis=1)
+        gone = at[~some.any(axis=1)]
+        votes[gone, self.y[gone]] = -np.inf
+        h = graded_votes(votes, sums)
+        return self.absent(h)
+
+    def judged(self, found: LeftOut, machine: Composed, every: bool = False) -> LeftOut:
         """The pairs of p's class judge it without it, all others as they are."""
         margins = found.margins.copy()
         single = np.bincount(self.y, minlength=self.Q)[self.y] == 1
-        votes = self.voted(machine, np.where(single[:, None], np.nan, margins))
+        known = np.where(single[:, None], np.nan, margins)
+        graded = self.graded_by(known, machine) if every else None
+        votes = self.voted(machine, known)
         margins[np.arange(self.m), self.y] = np.inf
         return Voted(
             y=self.y, margins=margins, road=found.road, exchanges=found.exchanges,
             at_top=found.at_top, unsure=found.unsure, votes=votes,
-            nearest=machine.least_of_others,
+            nearest=machine.least_of_others, graded=graded,
         )  # fmt: skip
 
 
@@ -367,7 +428,15 @@ class Rests(Parts):
         """The first of the largest outputs."""
         return first_of_largest(machine.part_decisions)
 
-    def judged(self, found: LeftOut, machine: Composed) -> LeftOut:
+    def outputs_at(self, K: Floats, machine: Composed) -> Floats:
+        """Those that decide."""
+        return self.decided(K, machine.alpha, machine.b)[1]
+
+    def graded(self, machine: Composed) -> Floats:
+        """Likewise."""
+        return machine.part_decisions
+
+    def judged(self, found: LeftOut, machine: Composed, every: bool = False) -> LeftOut:
         """Every part is without p: its outputs tell."""
         at, y, h = np.arange(self.m), self.y, found.margins
         single = (np.bincount(y, minlength=self.Q) == 1)[y]
@@ -505,6 +574,14 @@ class Composed:
         known[new] = True
         return np.asarray(votes[rows])
 
+    @cached_property
+    def sums_of_others(self) -> Floats:
+        """(m, Q): what the decisions of those pairs add up to, towards each class."""
+        parts = self.parts
+        assert isinstance(parts, Pairs)
+        whole = parts.gram.product(parts.tau(self.alpha)) + parts.sums_of(self.b)
+        return np.asarray(whole + np.where(parts.there, self.part_decisions, 0.0))
+
     @property
     def least_of_others(self) -> Floats:
         """The smallest |f| of those pairs, as far as their votes were asked for."""
@@ -533,6 +610,18 @@ class Composed:
     def labels(self, K: Floats) -> Ints:
         """The class of each new sample, by its kernel values K (p, m)."""
         return self.parts.decided(K, self.alpha, self.b)[0]
+
+    def outputs_at(self, K: Floats) -> Floats:
+        """What new samples are ranked by (p, Q), by K (p, m): the largest wins.
+
+        One against one: votes and confidences. One against the rest: the outputs.
+        """
+        return self.parts.outputs_at(K, self)
+
+    @cached_property
+    def graded(self) -> Floats:
+        """The same (m, Q) of the training samples."""
+        return self.parts.graded(self)
 
     def part_solution(self, t: int) -> Solution:
         """Part ``t`` as a machine of two outputs."""

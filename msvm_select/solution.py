@@ -197,6 +197,15 @@ class Solution:
             t = dual.C / most
         return Solution(dual, t * self.tau, t * F)
 
+    @property
+    def graded(self) -> Floats:
+        """What the training samples are ranked by (m, Q): the largest is the answer."""
+        return self.decisions
+
+    def outputs_at(self, K: Floats) -> Floats:
+        """The same (p, Q) of new samples, by K (p, m)."""
+        return np.asarray(K @ self.tau + self.b)
+
     def labels(self, K: Floats) -> Ints:
         """The class of each new sample, by its K (p, m); -1 at a tie."""
         h = K @ self.tau + self.b

@@ -13,6 +13,7 @@ BELOW = (
     *("errors", "phrases", "names", "files", "memory", "lapack", "handover", "columns"),
     "records",
     *("left_out", "flow", "solution", "votes", "parts", "geometry"),
+    "metrics",
 )
 ORDER = (
     *BELOW,
@@ -36,6 +37,7 @@ TYPES_ONLY = {
     ("names.py", "msvm_select.criteria.base"),
     ("names.py", "msvm_select.kernels.base"),
     ("names.py", "msvm_select.machines.base"),
+    ("names.py", "msvm_select.metrics.base"),
     ("names.py", "msvm_select.solvers.base"),
 }
 DOORS = {

@@ -73,7 +73,7 @@ class Composing(Machine):
         That is known of all samples at the same time: there is nothing to watch.
         """
         found = solver.leave_parts_out(machine, jobs=jobs, tell=tell)
-        judged: LeftOut = machine.parts.judged(found, machine)
+        judged: LeftOut = machine.parts.judged(found, machine, every_margin)
         return judged
 
 

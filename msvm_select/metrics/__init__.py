@@ -1,0 +1,1 @@
+"""Metrics of pooled answers, and probabilities from outputs."""

@@ -1,0 +1,1 @@
+"""Metrics beside scikit-learn and beside their own definitions."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import sys
 import threading
 import time
@@ -14,9 +13,9 @@ import click
 
 from msvm_select.cli.interrupts import thread
 from msvm_select.cli.streams import is_live, wants_colour
-from msvm_select.phrases import counted, exactly, roughly
-from msvm_select.sweep import headway, plan
-from msvm_select.train import events, prepare
+from msvm_select.sweep import headway
+from msvm_select.sweep.telling import Pace, best_choices, headline, lines, log_line
+from msvm_select.train import events
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderResult
@@ -26,9 +25,6 @@ if TYPE_CHECKING:
 
     from msvm_select.sweep.headway import Facts
 
-EVERY = 5.0  # seconds, at the least, between two lines of progress off a terminal
-SPARSE = 0.05  # of the time that has passed: a long run tells less often
-SELDOM = 60.0  # seconds, at the most
 PULSE = 1.0  # seconds between two looks at the clock while nothing happens
 ROOM = 3  # columns on the right: the terminal writes ^C there, and must not wrap
 WIDE = 140  # columns from which the cell and the best share a line
@@ -46,7 +42,8 @@ class Talk:
     def __init__(self, quiet: bool = False, verbose: bool = False) -> None:
         """``quiet``: say nothing at all; ``verbose``: ``detail`` speaks too."""
         self.quiet, self.verbose = quiet, verbose
-        self.began = self.said_at = time.monotonic()
+        began = time.monotonic()
+        self.pace = Pace(began, began)
         self.lock = threading.Lock()
         self.ended = threading.Event()
         self.headway: headway.Headway | None = None
@@ -100,49 +97,19 @@ class Talk:
             if self.headway is None:
                 self.headway = headway.Headway(began=time.monotonic())
             self.headway.hear(event, time.monotonic())
+        for line, is_detail in lines(event):
+            (self.detail if is_detail else self.say)(line)
         match event:
             case events.Started():
-                self._started(event)
-            case events.Widened():
-                values = ", ".join(f"{value:.6g}" for value in event.values)
-                self.say(
-                    f"Round {event.round} of {event.rounds}: {event.why}; "
-                    f"{event.cells} more cells with {event.name} = {values}"
-                )
-            case events.Resumed():
-                for note in event.notes:
-                    self.say(f"Note: {note}.")
-            case events.GramTested():
-                self._tested(event)
+                self._draw()
             case events.CellDone() | events.CellProgress():
                 self._tell_the_time()
 
-    def _started(self, event: events.Started) -> None:
-        cells = f"; cells: {event.cells} (kernels: {event.kernels}, C: {event.Cs})"
-        self.say(
-            f"{event.name}: {event.m} samples, {counted(event.features, 'feature')}, "
-            f"{event.Q} classes"
-            + (cells if event.cells > 1 else "")
-            + (f"; loss {event.loss}" if event.loss != "l1" else "")
-        )
-        if note := plan.compiling_note(event):
-            self.say(note)
+    def _draw(self) -> None:
+        """On a terminal, from now on."""
         if not self.quiet and self.live is None and is_live(sys.stderr):
             self.live = _live(self._facts, wants_colour(sys.stderr))
             self.live.start()
-
-    def _tested(self, event: events.GramTested) -> None:
-        """Said of an indefinite matrix; of a sound one only with --verbose."""
-        smallest = event.smallest_eigenvalue
-        told = f"smallest eigenvalue of the Gram matrix {smallest:.3g}"
-        if math.isnan(smallest):
-            told = "the Gram matrix is positive semi-definite by theory (not measured)"
-        if event.indefinite:
-            self.say(f"{event.kernel}: {told}, indefinite")
-        else:
-            self.detail(f"{event.kernel}: {told}")
-        if event.near_identity:
-            self.say(prepare.TOO_ROUGH.format(event.kernel))
 
     def _facts(self) -> Facts:
         with self.lock:
@@ -165,12 +132,7 @@ class Talk:
 
     def _is_time(self) -> bool:
         with self.lock:
-            now = time.monotonic()
-            pause = min(max(EVERY, SPARSE * (now - self.began)), SELDOM)
-            late = now - self.said_at >= pause
-            if late:
-                self.said_at = now
-            return late
+            return self.pace.is_due(time.monotonic())
 
 
 class Display:
@@ -230,39 +192,12 @@ def _line(text: str) -> Text:
     return Text(text, no_wrap=True, overflow="crop")
 
 
-def headline(facts: Facts) -> str:
-    """``12 of 35 cells, 41 s, left: about 2 min``, as soon as that is known."""
-    told = f"{facts.done} of {facts.cells} cells, {exactly(facts.elapsed)}"
-    if facts.done == facts.cells or facts.left is None:
-        return told
-    about = "about" if facts.sure else "at least"
-    return f"{told}, left: {about} {roughly(facts.left)}"
-
-
-def log_line(facts: Facts) -> str:
-    """All of it on one line."""
-    parts = [headline(facts)]
-    if facts.within:
-        parts.append(f"{facts.within} in {facts.cell}")
-    if facts.best is not None:
-        parts.append(best_choices(facts)[0])
-    return "; ".join(parts)
-
-
 def now_choices(facts: Facts) -> list[str]:
     """The cell under way, the longest wording first."""
     if not facts.cell:
         return ["now  -"]
     short = f"now  {facts.cell}"
     return [f"{short}, {facts.within}", short] if facts.within else [short]
-
-
-def best_choices(facts: Facts) -> list[str]:
-    """The best so far, the longest wording first."""
-    if facts.best is None:
-        return ["best -"]
-    value, cell = facts.best_value, facts.best_cell
-    return [f"best {facts.best_column} {value} at {cell}", f"best {value} at {cell}"]
 
 
 def fitting(choices: list[str], width: int) -> str:

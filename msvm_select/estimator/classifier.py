@@ -7,20 +7,15 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.multiclass import (
-    _ovr_decision_function,
-    check_classification_targets,
-)
+from sklearn.utils.multiclass import _ovr_decision_function
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from msvm_select.errors import DataError, KernelError, SettingsError
+from msvm_select.estimator.base import Learner
 from msvm_select.model.fitting import fit
 from msvm_select.model.model import Model
-from msvm_select.phrases import quoted
 from msvm_select.records import Dataset, Floats
-from msvm_select.settings import default_gamma
 
 USED = {
     "rbf": ("gamma",),
@@ -29,8 +24,7 @@ USED = {
 }
 
 
-# scikit-learn ships no types, so its bases count as Any.
-class MSVMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class MSVMClassifier(Learner):
     """The multi-class machine of Weston and Watkins, trained to a certified optimum.
 
     min 1/2 sum_k ||w_k||^2 + C sum_i sum_{k != y_i} xi_ik
@@ -38,7 +32,7 @@ class MSVMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     With two classes it is the ordinary SVM at 2C. ``machine="ovo"`` is that of SVC and
     ``"ova"`` that of OneVsRestClassifier(SVC()), each with their C. Nothing is scaled
-    here: put a StandardScaler before it in a Pipeline.
+    unless ``scale`` says so: put a StandardScaler before it in a Pipeline.
 
     Parameters
     ----------
@@ -49,6 +43,7 @@ class MSVMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     degree, coef0 : the polynomial is (gamma x.z + coef0)^degree; the sigmoid has coef0.
     machine : "ww", "ovo" or "ova".
     loss : "l1", the hinge, or "l2", the slacks of a sample squared together.
+    scale : "none", "standard" or "minmax".
     solver : "exact", "smo", "osqp" or "qp".
     tol : the relative duality gap to train to; a ConvergenceWarning if it is not met.
     allow_indefinite : train on a Gram matrix that fails Mercer's test.
@@ -71,6 +66,7 @@ class MSVMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         coef0: float = 0.0,
         machine: str = "ww",
         loss: str = "l1",
+        scale: str = "none",
         solver: str = "exact",
         tol: float = 1e-8,
         allow_indefinite: bool = False,
@@ -83,23 +79,14 @@ class MSVMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.coef0 = coef0
         self.machine = machine
         self.loss = loss
+        self.scale = scale
         self.solver = solver
         self.tol = tol
         self.allow_indefinite = allow_indefinite
 
-    def __sklearn_tags__(self) -> Any:
-        """A precomputed kernel is split along both axes."""
-        tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = self.kernel == "precomputed"
-        return tags
-
     def fit(self, X: ArrayLike, y: ArrayLike) -> MSVMClassifier:
         """Train on X (m, n) and y (m,)."""
-        self.model_ = self._trained(self._dataset(X, y))
-        self.support_ = self.model_.support
-        certificate = self.model_.certificate
-        if not certificate.converged:
-            warnings.warn(certificate.reason, ConvergenceWarning, stacklevel=2)
+        self._keep(self._trained(self._dataset(X, y)))
         return self
 
     def decision_function(self, X: ArrayLike) -> Floats:
@@ -125,20 +112,12 @@ class MSVMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         labels: NDArray[Any] = self.classes_[best]
         return labels
 
-    def _dataset(self, X: ArrayLike, y: ArrayLike) -> Dataset:
-        """What scikit-learn's checks leave of X and y; the classes as 0, 1, ..."""
-        samples, targets = validate_data(self, X, y, dtype=np.float64)
-        check_classification_targets(targets)
-        self.classes_, codes = np.unique(targets, return_inverse=True)
-        if self.classes_.size < 2:
-            raise ValueError(
-                f"The data have the one class {quoted(str(self.classes_[0]))}; two "
-                "classes are needed at least."
-            )
-        n = samples.shape[1]
-        names = getattr(self, "feature_names_in_", [f"x{j + 1}" for j in range(n)])
-        classes = tuple(map(str, range(self.classes_.size)))
-        return Dataset(samples, codes.astype(np.int64), classes, tuple(names))
+    def _keep(self, model: Model) -> None:
+        """It is the machine from now on."""
+        self.model_, self.support_ = model, model.support
+        if not model.certificate.converged:
+            reason = model.certificate.reason
+            warnings.warn(reason, ConvergenceWarning, stacklevel=3)
 
     def _asked(self, X: ArrayLike, what: str) -> Floats:
         """The model's ``outputs`` or ``pair_decisions``."""
@@ -154,10 +133,6 @@ class MSVMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """The model; errors as the kind that scikit-learn raises."""
         kernel = "polynomial" if self.kernel == "poly" else self.kernel
         given = {name: getattr(self, name) for name in USED.get(kernel, ())}
-        if given.get("gamma") == "scale":
-            given["gamma"] = default_gamma(data.X)
-        elif given.get("gamma") == "auto":
-            given["gamma"] = 1.0 / data.X.shape[1]
         try:
             return fit(
                 data,
@@ -166,7 +141,7 @@ class MSVMClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 **given,
                 machine=self.machine,
                 loss=self.loss,
-                scale="none",
+                scale=self.scale,
                 solver=self.solver,
                 gap=self.tol,
                 allow_indefinite=self.allow_indefinite,

@@ -83,6 +83,16 @@ def run_sweep(
         settings = sweep_settings([Layer(values)])
     elif values:
         settings = settings_from(values, settings)
+    return swept(data, settings, progress, journal)[0]
+
+
+def swept(
+    data: Dataset,
+    settings: Settings,
+    progress: Progress = silent,
+    journal: Journal | None = None,
+) -> tuple[Results, Kept]:
+    """The results of the whole sweep, and the machines that it has kept."""
     settings = on_data(data, settings)
     kept = Kept(settings, progress)
     budget = Budget(settings.time_budget)
@@ -90,7 +100,7 @@ def run_sweep(
     sweep = Extension(each, settings, budget.watched(kept))
     with journal or nullcontext():
         rows = list(budget.within(sweep))
-    return gather(data, sweep.settings, rows, settings, kept.gram)
+    return gather(data, sweep.settings, rows, settings, kept.gram), kept
 
 
 def on_data(data: Dataset, settings: Settings) -> Settings:

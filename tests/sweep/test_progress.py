@@ -10,13 +10,15 @@ import pytest
 from rich.console import Console
 
 from msvm_select.cli import talk
-from msvm_select.cli.talk import ROOM, Display, fitting, log_line
+from msvm_select.cli.talk import ROOM, Display, fitting
 from msvm_select.columns import Row
 from msvm_select.kernels.inner_products import Polynomial
 from msvm_select.kernels.rbf import Rbf
 from msvm_select.phrases import between, exactly, roughly
 from msvm_select.sweep import plan as planning
+from msvm_select.sweep import telling
 from msvm_select.sweep.headway import Facts, Headway, Working
+from msvm_select.sweep.telling import log_line
 from msvm_select.train.events import (
     CellDone,
     CellProgress,
@@ -372,7 +374,7 @@ def test_a_long_log_gets_fewer_lines(
     tell_cells(listener, clock, 10.0)
     assert 30 < len(capsys.readouterr().err.splitlines()) < 60
     clock[0] = 1e6
-    listener.said_at = 1e6 - 61.0
+    listener.pace.said_at = 1e6 - 61.0
     listener(done(Rbf(1.0), 1.0, 0.5))
     assert len(capsys.readouterr().err.splitlines()) == 1
 
@@ -381,7 +383,7 @@ def test_a_log_is_told_in_a_long_cell_too(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """A line comes while no event does."""
-    monkeypatch.setattr(talk, "EVERY", 0.02)
+    monkeypatch.setattr(telling, "EVERY", 0.02)
     monkeypatch.setattr(talk, "PULSE", 0.01)
     with talk.Talk() as listener:
         listener(STARTED)

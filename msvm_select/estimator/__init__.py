@@ -1,6 +1,7 @@
 """What scikit-learn can use of the machines; extra ``msvm-select[sklearn]``.
 
-``MSVMClassifier`` trains one machine; ``to_sklearn`` makes an SVC of a model.
+``MSVMClassifier`` trains one machine, ``MSVMSearchCV`` chooses one; ``to_sklearn``
+makes an SVC of a model.
 """
 
 try:
@@ -11,6 +12,7 @@ except ImportError as error:
     ) from error
 
 from msvm_select.estimator.classifier import MSVMClassifier
+from msvm_select.estimator.search import MSVMSearchCV
 from msvm_select.estimator.svc import to_sklearn
 
-__all__ = ["MSVMClassifier", "to_sklearn"]
+__all__ = ["MSVMClassifier", "MSVMSearchCV", "to_sklearn"]

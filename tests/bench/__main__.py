@@ -7,14 +7,22 @@ for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
 
 import click  # noqa: E402 (numpy must not be loaded before the lines above)
 
-from tests.bench import bounds, growth, loo, parts, startup, train  # noqa: E402
+from tests.bench import (  # noqa: E402
+    bounds,
+    growth,
+    loo,
+    parts,
+    search,
+    startup,
+    train,
+)
 
 
 @click.command()
 @click.argument(
     "what",
     type=click.Choice(
-        ["train", "loo", "bounds", "parts", "choice", "growth", "startup"]
+        ["train", "loo", "bounds", "parts", "choice", "growth", "search", "startup"]
     ),
 )
 @click.option("--sets", default="iris,wine,glass,vehicle", show_default=True)
@@ -40,6 +48,8 @@ def main(what: str, sets: str, reps: int | None) -> None:
             parts.rests(name, reps or 3)
     elif what == "choice":
         parts.choice(names, reps or 5)
+    elif what == "search":
+        search.run(names, reps or 2)
     elif what == "growth":
         growth.run(reps or 1)
     else:

@@ -27,11 +27,13 @@ def load(name: str) -> tuple[NDArray[np.float64], NDArray[np.int64], int]:
     return Scaling.fit(data.X, "standard").apply(data.X), data.y, data.Q
 
 
-def least(reps: int, work: Callable[[], T]) -> tuple[float, T]:
-    """The least wall time of some runs, and the last answer."""
+def least(
+    reps: int, work: Callable[[], T], clock: Callable[[], float] = time.perf_counter
+) -> tuple[float, T]:
+    """The least wall time of some runs, or that of another clock; the last answer."""
     best = np.inf
     for _ in range(reps):
-        start = time.perf_counter()
+        start = clock()
         answer = work()
-        best = min(best, time.perf_counter() - start)
+        best = min(best, clock() - start)
     return best, answer

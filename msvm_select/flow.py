@@ -2,10 +2,10 @@
 
 Which b, among all that are optimal: the centre rule. At the optimum
 
-    alpha_ik < C  =>  b_{y_i} - b_k >= g_ik,
+    alpha_ik < C_i  =>  b_{y_i} - b_k >= g_ik,
     alpha_ik > 0  =>  b_{y_i} - b_k <= g_ik,
 
-so the arc gains  G_ab = max( max_{i in C_a, alpha_ib < C} g_ib,
+so the arc gains  G_ab = max( max_{i in C_a, alpha_ib < C_i} g_ib,
 max_{j in C_b, alpha_ja > 0} -g_ja )  say  b_a - b_b >= G_ab.  Closed under paths they
 give D[k, l] = max(b_k - b_l), and  b_k = 1/(2Q) sum_l (D[k, l] - D[l, k])  is feasible,
 sums to zero, is the unique b where there is one and the midpoint for Q = 2; it does not
@@ -47,14 +47,14 @@ class Potentials:
         return self.width < UNIQUE_BELOW
 
 
-def arc_gains(alpha: Floats, gradient: Floats, y: Ints, C: float) -> Floats:
+def arc_gains(alpha: Floats, gradient: Floats, y: Ints, box: Floats) -> Floats:
     """G (P, P): b_a - b_b >= G_ab for the P classes present; -inf says nothing."""
     order = y.argsort(kind="stable")
     sorted_y = y[order]
     first = np.flatnonzero(np.diff(sorted_y, prepend=-1))
     classes = sorted_y[first]
     g, a = gradient[order], alpha[order]
-    up = np.where(a < C, g, -np.inf)
+    up = np.where(a < box[order, None], g, -np.inf)
     down = np.where(a > 0.0, -g, -np.inf)
     raised = np.maximum.reduceat(up, first, axis=0)[:, classes]
     lowered = np.maximum.reduceat(down, first, axis=0)[:, classes]
@@ -88,14 +88,14 @@ def closure(span: Floats) -> Floats:
     return span
 
 
-def centre(alpha: Floats, gradient: Floats, y: Ints, C: float) -> Potentials:
+def centre(alpha: Floats, gradient: Floats, y: Ints, box: Floats) -> Potentials:
     """The centre of the optimal biases; an absent class gets -inf.
 
-    alpha, gradient: (m, Q), both zero at the own class.
+    alpha, gradient: (m, Q), both zero at the own class; box (m,).
     """
     Q = alpha.shape[1]
     present = np.bincount(y, minlength=Q) > 0
-    gains = arc_gains(alpha, gradient, y, C)
+    gains = arc_gains(alpha, gradient, y, box)
     P = gains.shape[0]
     cycle_gain = largest_mean_cycle(gains) if P > 1 else 0.0
     span = max(0.0, cycle_gain) - gains.T
@@ -113,34 +113,43 @@ def centre(alpha: Floats, gradient: Floats, y: Ints, C: float) -> Potentials:
     return Potentials(b, whole, cycle_gain)
 
 
-def without(alpha: Floats, y: Ints, C: float, p: int) -> Floats:
-    """A feasible alpha (Q, m) with alpha_p = 0, near the given one.
+def without(alpha: Floats, y: Ints, box: Floats, p: int) -> Floats:
+    """A feasible alpha (Q, m) with alpha_p = 0, near the given one."""
+    shut = box.copy()
+    shut[p] = 0.0
+    return within(alpha, y, shut)
 
-    What p sent along y_p -> k is sent by free samples of its class, or else taken off
-    k -> y_p, the way back; where neither suffices, all begins at zero.
+
+def within(alpha: Floats, y: Ints, box: Floats) -> Floats:
+    """A feasible alpha (Q, m) in its box (m,), near the given one.
+
+    What a class s sent along s -> k beyond it is sent by its free samples, or else
+    taken off k -> s, the way back; where neither suffices, all begins at zero.
     """
-    rest = alpha.copy()
-    owed, rest[:, p] = alpha[:, p].copy(), 0.0
-    own = y == y[p]
-    own[p] = False
-    for k in np.flatnonzero(owed > 0.0):
-        mine, back = np.flatnonzero(own), np.flatnonzero(y == k)
-        left = _pour(rest[k], mine, owed[k], C, only_free=True)
-        left = _pour(rest[y[p]], back, -left, C, only_free=True)
-        left = _pour(rest[y[p]], back, left, C, only_free=False)
-        left = _pour(rest[k], mine, -left, C, only_free=False)
-        if left > 0.0:
-            return np.zeros_like(alpha)
+    rest = np.minimum(alpha, box)
+    owed = alpha - rest
+    for s in np.unique(y[owed.any(axis=0)]):
+        mine = np.flatnonzero(y == s)
+        for k, amount in enumerate(owed[:, mine].sum(axis=1)):
+            if amount <= 0.0:
+                continue
+            back = np.flatnonzero(y == k)
+            left = _pour(rest[k], mine, amount, box, only_free=True)
+            left = _pour(rest[s], back, -left, box, only_free=True)
+            left = _pour(rest[s], back, left, box, only_free=False)
+            left = _pour(rest[k], mine, -left, box, only_free=False)
+            if left > 0.0:
+                return np.zeros_like(alpha)
     return rest
 
 
-def ties_all(alpha: Floats, y: Ints, C: float) -> bool:
-    """Whether the free variables tie all classes together; alpha is (Q, m).
+def ties_all(alpha: Floats, y: Ints, box: Floats) -> bool:
+    """Whether the free variables tie all classes together; alpha (Q, m), box (m,).
 
     Then b is what they say, whoever of the others is left out. Where they do not, b may
     hang on the constraint of a single sample, even one with alpha = 0.
     """
-    cols, rows = np.nonzero((alpha > 0.0) & (alpha < C))
+    cols, rows = np.nonzero((alpha > 0.0) & (alpha < box))
     group = np.arange(alpha.shape[0])
     for tail, head in np.unique(np.stack([y[rows], cols]), axis=1).T:
         group[group == group[tail]] = group[head]
@@ -148,15 +157,15 @@ def ties_all(alpha: Floats, y: Ints, C: float) -> bool:
 
 
 def _pour(
-    row: Floats, where: Ints, amount: float, C: float, *, only_free: bool
+    row: Floats, where: Ints, amount: float, box: Floats, *, only_free: bool
 ) -> float:
     """Add (amount > 0) or take (< 0) among the entries listed; what is left over."""
     if only_free:
-        where = where[(row[where] > 0.0) & (row[where] < C)]
-    room = C - row[where] if amount > 0.0 else row[where]
+        where = where[(row[where] > 0.0) & (row[where] < box[where])]
+    room = box[where] - row[where] if amount > 0.0 else row[where]
     used = np.diff(np.minimum(np.cumsum(room), abs(amount)), prepend=0.0)
     full = used >= room
     moved = row[where] + np.copysign(used, amount)
-    row[where] = np.where(full, C if amount > 0.0 else 0.0, moved)
+    row[where] = np.where(full, box[where] if amount > 0.0 else 0.0, moved)
     left = abs(amount) - float(used.sum())
     return float(np.copysign(left, amount)) if left > 1e-12 * abs(amount) else 0.0

@@ -4,7 +4,8 @@ A part is the ordinary machine of two classes at C, as LIBSVM and scikit-learn h
 
     min  1/2 ||w||^2 + C sum_i xi_i   s.t.  s_i f(x_i) >= 1 - xi_i,  xi_i >= 0,
 
-which is the Weston-Watkins machine of its two classes at C/2. So each part is a
+which is the Weston-Watkins machine of its two classes at C/2. (With weights, C of
+sample i is C w_i.) So each part is a
 ``Dual``, and what it says of itself (gap, violation, objective) is what that says.
 
 What the parts know stands in tables (m, Q). ``alpha[i, k]`` is the alpha of sample i
@@ -38,7 +39,7 @@ from msvm_select.left_out import (
     graded_votes,
     pairs_lost,
 )
-from msvm_select.records import Dual, Floats, Gram, Ints, Mask, Work
+from msvm_select.records import Dual, Floats, Gram, Ints, Mask, Work, ridge_of
 from msvm_select.solution import Solution
 
 if TYPE_CHECKING:  # what turns labels into problems
@@ -84,6 +85,7 @@ class Parts(ABC):
     C: float
     loss: Loss
     certain: bool = True
+    weights: Floats | None = None
     kind: ClassVar[str]
 
     @property
@@ -133,7 +135,9 @@ class Parts(ABC):
         """Part ``t`` as the machine of two outputs."""
         part = self.part(t)
         codes = np.where(part.positive, 0, 1).astype(np.int64)
-        return self.loss.dual(self.gram.of(part.rows), codes, 2, 0.5 * self.C)
+        gram, own = self.gram.of(part.rows), self.weights
+        weights = None if own is None else own[part.rows]
+        return self.loss.dual(gram, codes, 2, 0.5 * self.C, weights)
 
     def start(self, t: int, dual: Dual, alpha: Floats) -> Solution:
         """Where the training of a part may begin: at these alpha."""
@@ -152,15 +156,25 @@ class Parts(ABC):
         columns = np.where(part.positive, part.first, part.second)
         table[part.rows, columns] = values
 
-    @property
-    def box(self) -> float:
-        """The largest alpha; with the quadratic loss one that none reaches."""
-        return self.C if self.loss.name == "l1" else self.C * self.m
+    @cached_property
+    def box(self) -> Floats:
+        """The largest alpha (m,); with the quadratic loss one that none reaches."""
+        weights = np.ones(self.m) if self.weights is None else self.weights
+        if self.loss.name == "l1":
+            return self.C * weights
+        return np.full(self.m, self.C * weights.sum())
 
     @property
-    def ridge(self) -> float:
-        """What the quadratic loss adds to the diagonal of K: 1/C."""
-        return 0.0 if self.loss.name == "l1" else 1.0 / self.C
+    def ridged(self) -> bool:
+        """Whether the loss is the quadratic one."""
+        return self.loss.name != "l1"
+
+    @cached_property
+    def ridge(self) -> Floats:
+        """What the quadratic loss adds to the diagonal of K (m,): 1/(C w_i)."""
+        if not self.ridged:
+            return np.zeros(self.m)
+        return ridge_of(self.C, self.m, self.weights)
 
     @abstractmethod
     def decided(self, K: Floats, alpha: Floats, b: Floats) -> tuple[Ints, Floats]:
@@ -471,8 +485,9 @@ class Composed:
     def dual(self) -> Dual:
         """The samples, the labels and C, as those who ask for them know it."""
         parts = self.parts
-        quadratic = None if parts.loss.name == "l1" else parts.C
-        return Dual(parts.gram, parts.y, parts.Q, parts.box, quadratic)
+        quadratic = parts.C if parts.ridged else None
+        C = float(parts.box.max()) if parts.ridged else parts.C
+        return Dual(parts.gram, parts.y, parts.Q, C, quadratic, parts.weights)
 
     @property
     def tau(self) -> Floats:
@@ -544,7 +559,7 @@ class Composed:
     @property
     def n_bounded(self) -> int:
         """The number of samples with some alpha = C."""
-        return int((self.alpha >= self.parts.box).any(axis=1).sum())
+        return int((self.alpha >= self.parts.box[:, None]).any(axis=1).sum())
 
     @property
     def hard_margin(self) -> bool:
@@ -554,7 +569,7 @@ class Composed:
     @cached_property
     def part_decisions(self) -> Floats:
         """The table ``f`` without the ridge, which no new sample would meet."""
-        own = self.parts.ridge * self.alpha
+        own = self.parts.ridge[:, None] * self.alpha
         if isinstance(self.parts, Rests):
             own *= self.parts.signs
         return self.found.f - own

@@ -55,12 +55,19 @@ class Columns:
     decimal: str = "point"
     thousands: str | None = None
     drop: tuple[str, ...] = ()
+    weight_column: str | None = None
+    group_column: str | None = None
+
+    @property
+    def beside(self) -> tuple[str | None, ...]:
+        """The columns that are no features: class, id, weight, group, dropped ones."""
+        named = (self.target, self.id_column, self.weight_column, self.group_column)
+        return (*named, *self.drop)
 
     @property
     def inputs(self) -> tuple[str, ...]:
         """The columns that features are made of."""
-        others = (self.target, self.id_column, *self.drop)
-        return tuple(c for c in self.header if c not in others)
+        return tuple(c for c in self.header if c not in self.beside)
 
     @property
     def features(self) -> tuple[str, ...]:
@@ -81,7 +88,8 @@ class Dataset:
     ``y`` is empty when the file has no target column (data to predict). ``notes``
     are remarks of the reader that a person should see; ``lines`` says where in the
     file each sample stands; ``reading`` holds the options that it was read by, as far
-    as they are not the defaults.
+    as they are not the defaults. ``weights`` (m,) are greater than 0; ``groups`` (m,)
+    are codes into ``group_names``.
     """
 
     X: Floats
@@ -96,6 +104,9 @@ class Dataset:
     notes: tuple[str, ...] = ()
     lines: Ints | None = None
     reading: Mapping[str, Any] = field(default_factory=dict)
+    weights: Floats | None = None
+    groups: Ints | None = None
+    group_names: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         """Name and sizes, in one line."""
@@ -304,8 +315,9 @@ class Dual:
     max sum_ik alpha_ik - 1/2 sum_k ||w_k||^2,   0 <= alpha_ik <= C, alpha_{i,y_i} = 0,
     and for each class k:  sum_{i in C_k} sum_l alpha_il = sum_i alpha_ik.
 
-    Of the quadratic loss, ``quadratic`` is the C: then ``gram`` is K + I/(2C), and the
-    box, called ``C`` here too, is one that no alpha reaches.
+    With ``weights`` w > 0 the box of sample i is C w_i: a weight of 2 is the sample
+    twice. Of the quadratic loss, ``quadratic`` is the C: then ``gram`` is K + diag(1/(2
+    C w_i)), and the box, called ``C`` here too, is one that no alpha reaches.
     """
 
     gram: Gram
@@ -313,11 +325,19 @@ class Dual:
     Q: int
     C: float
     quadratic: float | None = None
+    weights: Floats | None = None
 
     @property
     def m(self) -> int:
         """The number of samples."""
         return int(self.y.size)
+
+    @cached_property
+    def box(self) -> Floats:
+        """The largest alpha of each sample (m,)."""
+        if self.weights is None or self.quadratic is not None:
+            return np.full(self.m, self.C)
+        return self.C * self.weights
 
     @property
     def weight(self) -> float:
@@ -325,9 +345,16 @@ class Dual:
         return self.C if self.quadratic is None else self.quadratic
 
     @property
-    def ridge(self) -> float:
-        """What the diagonal of ``gram`` has beyond K; no new sample meets it."""
-        return 0.0 if self.quadratic is None else 1.0 / (2.0 * self.quadratic)
+    def ridge(self) -> Floats:
+        """What the diagonal of ``gram`` has beyond K (m,); no new sample meets it."""
+        if self.quadratic is None:
+            return np.zeros(self.m)
+        return ridge_of(2.0 * self.quadratic, self.m, self.weights)
+
+
+def ridge_of(C: float, m: int, weights: Floats | None) -> Floats:
+    """1 / (C w_i) of each sample (m,)."""
+    return np.full(m, 1.0 / C) if weights is None else 1.0 / (C * weights)
 
 
 @dataclass(frozen=True)

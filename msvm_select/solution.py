@@ -44,7 +44,7 @@ class Solution:
     @cached_property
     def potentials(self) -> Potentials:
         """The biases by the centre rule, and how far each difference may move."""
-        return centre(self.alpha, self.gradient, self.dual.y, self.dual.C)
+        return centre(self.alpha, self.gradient, self.dual.y, self.dual.box)
 
     @property
     def b(self) -> Floats:
@@ -60,7 +60,7 @@ class Solution:
         """
         if self.potentials.unique or self.gap <= TIGHT:
             return self.potentials.unique
-        return ties_all(self.alpha.T, self.dual.y, self.dual.C)
+        return ties_all(self.alpha.T, self.dual.y, self.dual.box)
 
     @cached_property
     def outputs(self) -> Floats:
@@ -70,7 +70,7 @@ class Solution:
     @cached_property
     def decisions(self) -> Floats:
         """h_k at the training samples as at new ones, which do not meet the ridge."""
-        return self.outputs - self.dual.ridge * self.tau
+        return self.outputs - self.dual.ridge[:, None] * self.tau
 
     @cached_property
     def slacks(self) -> Floats:
@@ -101,9 +101,9 @@ class Solution:
 
     @cached_property
     def primal_objective(self) -> float:
-        """1/2 sum_k ||w_k||^2 + C sum xi at (w, b), or at (1 + d)(w, b) if less.
+        """1/2 sum_k ||w_k||^2 + sum C_i xi_ik at (w, b), or at (1 + d)(w, b) if less.
 
-        d lifts the margins of the free variables, 1 but for rounding, over 1: else C
+        d lifts the margins of the free variables, 1 but for rounding, over 1: else C_i
         times that rounding stands in the gap. Both are primal points, so the smaller
         value is as good a certificate.
         """
@@ -113,10 +113,10 @@ class Solution:
         xi = 1.0 - margins
         small = xi[(xi > 0.0) & (xi < 1e-6)]
         stretch = (1.0 + 1e-15) / (1.0 - float(small.max(initial=0.0)))
-        stretched = np.maximum(0.0, 1.0 - stretch * margins).sum()
-        half, C = 0.5 * self.norm_w_squared, self.dual.C
-        plain = float(self.slacks.sum())
-        return min(half + C * plain, stretch**2 * half + C * float(stretched))
+        stretched = np.maximum(0.0, 1.0 - stretch * margins).sum(axis=1)
+        half, box = 0.5 * self.norm_w_squared, self.dual.box
+        plain = float(box @ self.slacks.sum(axis=1))
+        return min(half + plain, stretch**2 * half + float(box @ stretched))
 
     @cached_property
     def gap(self) -> float:
@@ -128,17 +128,17 @@ class Solution:
     def kkt_violation(self) -> float:
         """The largest breach of the optimality conditions of one variable.
 
-        r_ik = g_ik - (b_{y_i} - b_k) must be <= 0 at alpha = 0, >= 0 at alpha = C and
+        r_ik = g_ik - (b_{y_i} - b_k) must be <= 0 at alpha = 0, >= 0 at C_i and
         0 between; the breach is how far alpha could still move, or r, the smaller.
         No flow runs to a class without samples, whatever r is there.
         """
-        y, C = self.dual.y, self.dual.C
+        y, box = self.dual.y, self.dual.box
         present = np.isfinite(self.b)
         b = np.where(present, self.b, 0.0)
         r = self.gradient - b[y][:, None] + b
         r[np.arange(self.dual.m), y] = 0.0
         r[:, ~present] = 0.0
-        room = np.where(r > 0.0, C - self.alpha, self.alpha)
+        room = np.where(r > 0.0, box[:, None] - self.alpha, self.alpha)
         return float(np.max(np.minimum(np.abs(r), np.maximum(room, 0.0)), initial=0.0))
 
     @property
@@ -159,8 +159,8 @@ class Solution:
 
     @property
     def n_bounded(self) -> int:
-        """The number of samples with some alpha_ik = C."""
-        return int((self.alpha.max(axis=1, initial=0.0) >= self.dual.C).sum())
+        """The number of samples with some alpha_ik = C_i."""
+        return int((self.alpha.max(axis=1, initial=0.0) >= self.dual.box).sum())
 
     @property
     def hard_margin(self) -> bool:
@@ -173,7 +173,7 @@ class Solution:
         Beyond hard margin the box does not bind; yet the certificate is taken again,
         since sum xi, now weighed by the larger C, may have been small only for the old.
         """
-        beyond = self.hard_margin and dual.C >= self.dual.C
+        beyond = self.hard_margin and bool((dual.box >= self.dual.box).all())
         if not (self.converged and beyond and dual.gram is self.dual.gram):
             return None
         same = replace(self, dual=dual, work=Work())
@@ -190,7 +190,7 @@ class Solution:
         """
         if dual.gram is self.dual.gram:
             return replace(self, dual=dual) if self.hard_margin else self
-        F = self.F + (dual.ridge - self.dual.ridge) * self.tau
+        F = self.F + (dual.ridge - self.dual.ridge)[:, None] * self.tau
         square, most = float(np.vdot(self.tau, F)), float(self.alpha.max(initial=0.0))
         t = self.sum_alpha / square if square > 0.0 else 1.0
         if t * most > dual.C:

@@ -63,7 +63,7 @@ def test_midpoint_for_two_classes():
     """One sample a class, at bounds: the difference is the middle of its interval."""
     alpha, y = np.array([[0.0, 1.0], [1.0, 0.0]]), np.array([0, 1])
     gradient = np.array([[0.0, 0.8], [0.4, 0.0]])
-    found = centre(alpha, gradient, y, 1.0)
+    found = centre(alpha, gradient, y, np.full(y.size, 1.0))
     assert found.b == pytest.approx([0.1, -0.1])  # b_1 - b_2 in [-0.4, 0.8]
     assert found.width == pytest.approx(1.2)
     assert not found.unique
@@ -73,7 +73,7 @@ def test_free_variables_pin_the_biases():
     """A free variable on a two-class problem leaves one answer."""
     alpha, y = np.array([[0.0, 0.5], [0.5, 0.0]]), np.array([0, 1])
     gradient = np.array([[0.0, 0.3], [-0.3, 0.0]])
-    found = centre(alpha, gradient, y, 1.0)
+    found = centre(alpha, gradient, y, np.full(y.size, 1.0))
     assert found.b == pytest.approx([0.15, -0.15])
     assert found.unique
 
@@ -84,7 +84,7 @@ def test_absent_class_gets_minus_infinity(three):
     wide = np.insert(alone.alpha, 1, 0.0, axis=1)
     gradient = np.insert(alone.gradient, 1, 5.0, axis=1)
     y = np.where(three.y > 0, three.y + 1, 0)
-    found = centre(wide, gradient, y, 1.0)
+    found = centre(wide, gradient, y, np.full(y.size, 1.0))
     assert found.b[1] == -np.inf
     assert found.b[[0, 2, 3]] == pytest.approx(alone.b, abs=1e-12)
     assert found.unique == alone.b_unique
@@ -92,7 +92,8 @@ def test_absent_class_gets_minus_infinity(three):
 
 def test_one_class_alone():
     """With a single class present there is nothing to decide."""
-    found = centre(np.zeros((3, 2)), np.zeros((3, 2)), np.ones(3, dtype=np.int64), 1.0)
+    zeros, y = np.zeros((3, 2)), np.ones(3, dtype=np.int64)
+    found = centre(zeros, zeros, y, np.ones(3))
     assert found.b.tolist() == [-np.inf, 0.0]
     assert found.width == 0.0
 
@@ -101,7 +102,7 @@ def test_unbalanced_flow_still_gives_numbers():
     """All alpha of one class at C and none of the other: no path back, no NaN."""
     alpha, y = np.array([[0.0, 1.0], [0.0, 0.0]]), np.array([0, 1])
     gradient = np.array([[0.0, 0.2], [0.1, 0.0]])
-    found = centre(alpha, gradient, y, 1.0)
+    found = centre(alpha, gradient, y, np.full(y.size, 1.0))
     assert np.isfinite(found.b).all()
     assert found.width == np.inf
 
@@ -110,7 +111,7 @@ def test_contradictory_gains_are_lowered_by_their_mean():
     """Away from the optimum the biases spread the contradiction evenly."""
     alpha, y = np.array([[0.0, 0.5], [0.5, 0.0]]), np.array([0, 1])
     gradient = np.array([[0.0, 0.3], [0.1, 0.0]])
-    found = centre(alpha, gradient, y, 1.0)
+    found = centre(alpha, gradient, y, np.full(y.size, 1.0))
     assert found.cycle_gain == pytest.approx(0.2)
     assert found.b == pytest.approx([0.05, -0.05])
 
@@ -134,7 +135,7 @@ def test_arc_gains_by_their_definition(three):
     """The largest gain of each arc, over the samples that can serve it."""
     s = Qp().solve(three.dual(Rbf(0.3), 0.3))
     alpha, g, y = s.alpha, s.gradient, three.y
-    gains = arc_gains(alpha, g, y, 0.3)
+    gains = arc_gains(alpha, g, y, np.full(y.size, 0.3))
     for a, b in itertools.permutations(range(3), 2):
         up = [g[i, b] for i in np.flatnonzero(y == a) if alpha[i, b] < 0.3]
         down = [-g[j, a] for j in np.flatnonzero(y == b) if alpha[j, a] > 0.0]
@@ -150,9 +151,9 @@ def test_many_classes_and_a_huge_box():
     own = np.arange(m), y
     alpha[own] = g[own] = 0.0
     new = draw.permutation(Q)
-    found = centre(alpha, g, y, 1e12)
+    found = centre(alpha, g, y, np.full(y.size, 1e12))
     old = np.argsort(new)
-    renamed = centre(alpha[:, old], g[:, old], new[y], 1e12)
+    renamed = centre(alpha[:, old], g[:, old], new[y], np.full(y.size, 1e12))
     assert np.isfinite(found.b).all()
     assert renamed.b[new] == pytest.approx(found.b, abs=1e-9)
 

@@ -158,6 +158,7 @@ class Part:
     Q: int
     cross: Floats
     y_test: Ints
+    weights: Floats | None = None
     machine: Any = None
 
     @classmethod
@@ -169,7 +170,9 @@ class Part:
         position[classes] = np.arange(classes.size)
         gram, cross = _matrices(cell, train, test)
         codes = y.astype(np.int64)
-        return cls(gram, codes, classes.size, cross, position[cell.data.y[test]])
+        weights = cell.solution.dual.weights
+        own = None if weights is None else weights[train]
+        return cls(gram, codes, classes.size, cross, position[cell.data.y[test]], own)
 
     def trained(self, cell: Cell) -> Part:
         """With the machine at the cell's C, started from that of the last C."""
@@ -177,8 +180,9 @@ class Part:
             return self
         C = cell.machine.C_of(cell.solution)
         machine = cell.machine.train(
-            cell.solver, self.gram, self.y, self.Q, C, self.machine, cell.mercer
-        )
+            cell.solver, self.gram, self.y, self.Q, C, self.machine, cell.mercer,
+            weights=self.weights,
+        )  # fmt: skip
         return replace(self, machine=machine)
 
     @property

@@ -166,14 +166,13 @@ def machines_of(solution: Solution) -> Machines:
     """
     dual = solution.dual
     b = solution.b[np.isfinite(solution.b)]
-    norm = solution.norm_w_squared
-    if dual.ridge:
-        norm -= dual.ridge * float(np.vdot(solution.tau, solution.tau))
+    squares = (solution.tau**2).sum(axis=1)
+    norm = solution.norm_w_squared - float(dual.ridge @ squares)
     return Machines(
         Q=b.size,
         m=dual.m,
         Lambda_w=math.sqrt(max(0.0, norm)),
-        Lambda_Phi=math.sqrt(max(0.0, float(dual.gram.diagonal.max()) - dual.ridge)),
+        Lambda_Phi=math.sqrt(max(0.0, float((dual.gram.diagonal - dual.ridge).max()))),
         beta=float(np.abs(b).max()),
     )
 

@@ -190,8 +190,9 @@ def applicability(
         return False, f"{n} sample{'s have' if n > 1 else ' has'} an alpha = C"
     if solution.train_errors:
         return False, "the machine does not separate its samples"
-    C, half = solution.dual.C, 0.5 * solution.sum_alpha
-    least = half if asked is None else half * asked / C
+    C, half = float(solution.dual.box.min()), 0.5 * solution.sum_alpha
+    weighed = solution.dual.C / C  # the smallest box is that of the least weight
+    least = half * weighed * (1.0 if asked is None else asked / solution.dual.C)
     if half < C:
         return (
             True,

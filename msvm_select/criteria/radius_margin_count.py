@@ -106,8 +106,9 @@ def lost_idle(solution: Solution) -> Ints:
     for p in np.flatnonzero(asked):
         kept = np.arange(y.size) != p
         b = centre(
-            solution.alpha[kept], solution.gradient[kept], y[kept], solution.dual.C
-        ).b
+            solution.alpha[kept], solution.gradient[kept], y[kept],
+            solution.dual.box[kept],
+        ).b  # fmt: skip
         others = np.delete(h[p] + b, y[p])
         lost[p] = not h[p, y[p]] + b[y[p]] > others.max() + TIE
     return np.flatnonzero(lost)

@@ -99,7 +99,7 @@ def predicted_margins(solution: Solution) -> Floats | None:
     """
     dual, alpha = solution.dual, solution.alpha
     m, y = dual.m, dual.y
-    free = (alpha > 0.0) & (alpha < dual.C)
+    free = (alpha > 0.0) & (alpha < dual.box[:, None])
     if int(free.sum()) > MOST_FREE:
         return None
     h = solution.outputs
@@ -162,7 +162,7 @@ class _Face:
     def columns(self, samples: Ints) -> _Columns:
         """X for the variables of these samples that are held at a bound."""
         dual, alpha = self.solution.dual, self.solution.alpha[samples]
-        held = (alpha <= 0.0) | (alpha >= dual.C)
+        held = (alpha <= 0.0) | (alpha >= dual.box[samples, None])
         held[np.arange(samples.size), dual.y[samples]] = False
         at, heads = np.nonzero(held)
         V = Arcs(samples[at], dual.y[samples[at]], heads)

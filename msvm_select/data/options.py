@@ -60,9 +60,9 @@ PYTHON = Notation()
 class ReadOptions:
     """How to read a file; every field has the command-line option of its name.
 
-    ``target``, ``id_column``, ``one_hot`` and ``drop`` are names or numbers of columns
-    (1-based; negative ones count from the end; a column that has the number as its
-    name wins).
+    ``target``, ``id_column``, ``one_hot``, ``drop`` and the columns of weights and
+    groups are names or numbers of columns (1-based; negative ones count from the end; a
+    column that has the number as its name wins).
     """
 
     target: str | None = None
@@ -77,6 +77,8 @@ class ReadOptions:
     decimal: str | None = None
     thousands: str | None = None
     drop: tuple[str, ...] = ()
+    weight_column: str | None = None
+    group_column: str | None = None
 
     def __post_init__(self) -> None:
         """Refuse what is no choice."""
@@ -128,7 +130,7 @@ def options_of(**given: Any) -> ReadOptions:
             f"No option of reading data is called {listed(unknown)}; there are "
             f"{listed(OPTIONS, 20)}."
         )
-    for name in ("target", "id_column"):
+    for name in ("target", "id_column", "weight_column", "group_column"):
         if given.get(name) is not None:
             given[name] = str(given[name])
     for name in ("na_values", "one_hot", "drop"):

@@ -183,6 +183,8 @@ def _to_learn(
         "comma" if notation.comma else "point",
         notation.thousands,
         tuple(roles.names[i] for i in roles.drop),
+        roles.weight_name,
+        roles.group_name,
     )
     return dataset_of(cells, columns, name, options.said, problems)
 
@@ -248,11 +250,12 @@ def _is_libsvm(source: Source, options: ReadOptions) -> bool:
     if (named or ("libsvm" if source.suffix in LIBSVM_SUFFIXES else "csv")) == "csv":
         return False
     columns = (options.target, options.id_column, *options.one_hot, *options.drop)
-    if any(columns) or options.delimiter or options.notation() != PYTHON:
+    beside = (options.weight_column, options.group_column)
+    if any((*columns, *beside)) or options.delimiter or options.notation() != PYTHON:
         raise SettingsError(
             f"{source.name} is LIBSVM text, which has no columns: --target, "
-            "--id-column, --one-hot, --drop, --delimiter, --decimal and --thousands "
-            "do not apply"
+            "--id-column, --weight-column, --group-column, --one-hot, --drop, "
+            "--delimiter, --decimal and --thousands do not apply"
         )
     return True
 

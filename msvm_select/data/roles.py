@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 
 from msvm_select.data.doubts import Problems, is_number
 from msvm_select.data.options import ReadOptions
@@ -42,6 +43,8 @@ class Roles:
     drop: tuple[int, ...] = ()
     guessed: bool = False  # the target: the last column, for want of a better
     header: bool = True
+    weight: int | None = None
+    group: int | None = None
 
     @property
     def numeric(self) -> tuple[int, ...]:
@@ -51,18 +54,31 @@ class Roles:
     @property
     def texts(self) -> tuple[int, ...]:
         """The columns that are read as text."""
-        more = [i for i in (self.target, self.id_column) if i is not None]
-        return (*self.one_hot, *more)
+        more = (self.target, self.id_column, self.weight, self.group)
+        return (*self.one_hot, *(i for i in more if i is not None))
 
     @property
     def target_name(self) -> str | None:
         """The target's name."""
-        return None if self.target is None else self.names[self.target]
+        return self._name(self.target)
 
     @property
     def id_name(self) -> str | None:
         """The id column's name."""
-        return None if self.id_column is None else self.names[self.id_column]
+        return self._name(self.id_column)
+
+    @property
+    def weight_name(self) -> str | None:
+        """The name of the column of weights."""
+        return self._name(self.weight)
+
+    @property
+    def group_name(self) -> str | None:
+        """The name of the column of groups."""
+        return self._name(self.group)
+
+    def _name(self, i: int | None) -> str | None:
+        return None if i is None else self.names[i]
 
     def option(self, i: int) -> str:
         """What an option calls the column: its name, or its number."""
@@ -101,6 +117,10 @@ class _Finder:
         self.problems.add(f"{option} {quoted(wanted)}: no such column{near}; {there}")
         return -1
 
+    def one(self, option: str, wanted: str | None) -> int | None:
+        """The position of a column that need not be named."""
+        return None if wanted is None else self(option, wanted)
+
     def some(self, option: str, wanted: Sequence[str]) -> tuple[int, ...]:
         """The positions of several columns."""
         return tuple(sorted({self(option, name) for name in wanted} - {-1}))
@@ -111,24 +131,26 @@ def training_roles(heading: Heading, wanted: ReadOptions, problems: Problems) ->
     names = heading.names if heading.header else ()
     found = _Finder(names, heading.width, problems)
     dropped = found.some("--drop", wanted.drop)
-    named = _target_by_name(names, dropped, problems)
-    at = _last(heading.width, dropped) if named is None else named
+    own = found.one("--id-column", wanted.id_column)
+    weight = found.one("--weight-column", wanted.weight_column)
+    group = found.one("--group-column", wanted.group_column)
+    taken = (*dropped, weight, group)
+    named = _target_by_name(names, taken, problems)
+    at = _last(heading.width, taken) if named is None else named
     if wanted.target is not None:
         at = found("--target", wanted.target)
-    own = None if wanted.id_column is None else found("--id-column", wanted.id_column)
-    if own is not None and own == at >= 0:
-        problems.add(f"--id-column {quoted(str(wanted.id_column))} is also the target")
-    if own in dropped or at in dropped:
-        problems.add(f"--drop {listed(wanted.drop)}: the target or the id is in it")
+    _check_apart(heading, wanted, (at, own, weight, group), dropped, problems)
     problems.settle()
-    others = (at, own, *dropped)
+    others = (at, own, weight, group, *dropped)
     inputs = tuple(i for i in range(heading.width) if i not in others)
     if wanted.target is None:
         problems.guessed = heading.names[at] if heading.header else "class"
     if heading.header:
         _check_header(heading, inputs, at, problems)
     else:
-        names = _made_up(heading.width, inputs, at, own)
+        special: dict[int | None, str]
+        special = {at: "class", own: "id", weight: "weight", group: "group"}
+        names = _made_up(heading.width, inputs, special)
     one_hot = _Finder(names, len(names), problems).some("--one-hot", wanted.one_hot)
     for i in one_hot:
         if i not in inputs:
@@ -138,15 +160,16 @@ def training_roles(heading: Heading, wanted: ReadOptions, problems: Problems) ->
     problems.settle()
     problems.last = wanted.target is None and named is None
     return Roles(
-        tuple(names), inputs, at, own, one_hot, dropped, problems.last, heading.header
-    )
+        tuple(names), inputs, at, own, one_hot, dropped, problems.last, heading.header,
+        weight, group,
+    )  # fmt: skip
 
 
 def _target_by_name(
-    names: Sequence[str], dropped: Sequence[int], problems: Problems
+    names: Sequence[str], taken: Sequence[int | None], problems: Problems
 ) -> int | None:
     """The one named class, target or label, else the one named y."""
-    kept = [(i, name) for i, name in enumerate(names) if i not in dropped]
+    kept = [(i, name) for i, name in enumerate(names) if i not in taken]
     for usual in TARGET_NAMES:
         found = [i for i, name in kept if name.lower() in usual]
         if len(found) > 1:
@@ -159,19 +182,33 @@ def _target_by_name(
     return None
 
 
-def _last(width: int, dropped: Sequence[int]) -> int:
-    """The last column that is kept."""
-    return max((i for i in range(width) if i not in dropped), default=width - 1)
+def _last(width: int, taken: Sequence[int | None]) -> int:
+    """The last column that is nothing else."""
+    return max((i for i in range(width) if i not in taken), default=width - 1)
+
+
+def _check_apart(
+    heading: Heading,
+    wanted: ReadOptions,
+    special: Sequence[int | None],
+    dropped: Sequence[int],
+    problems: Problems,
+) -> None:
+    """No column may be two things at once."""
+    what = dict(zip(("target", "id", "weight", "group"), special, strict=True))
+    for (one, i), (other, j) in combinations(what.items(), 2):
+        if i is not None and i == j and i >= 0:
+            said = quoted(str(getattr(wanted, f"{other}_column")))
+            problems.add(f"--{other}-column {said} is also the {one}")
+    if clash := [name for name, i in what.items() if i in dropped]:
+        problems.add(f"--drop {listed(wanted.drop)}: the {clash[0]} is in it")
 
 
 def _made_up(
-    width: int, inputs: Sequence[int], target: int, own: int | None
+    width: int, inputs: Sequence[int], special: Mapping[int | None, str]
 ) -> tuple[str, ...]:
-    """Names where there is no header: features x1..xn, ``class``, ``id``."""
-    number = {i: f"x{j + 1}" for j, i in enumerate(inputs)}
-    number[target] = "class"
-    if own is not None:
-        number[own] = "id"
+    """Names where there is no header: features x1..xn, and what is ``special``."""
+    number = dict(special) | {i: f"x{j + 1}" for j, i in enumerate(inputs)}
     return tuple(number.get(i, f"dropped{i + 1}") for i in range(width))
 
 
@@ -262,7 +299,8 @@ def prediction_roles(
     at = _optional(found, "--target", wanted.target, model.target)
     own = _optional(found, "--id-column", wanted.id_column, model.id_column)
     taken = {names[i] for i in (at, own) if i is not None}
-    spare = [n for n in names if n not in {*model.inputs, *model.drop, *taken}]
+    known = {*model.inputs, *model.beside, *taken}
+    spare = [name for name in names if name not in known]
     lost = [name for name in model.inputs if name not in names]
     if lost:
         hints = "".join(did_you_mean(name, spare) for name in lost[:1])

@@ -38,6 +38,8 @@ def dataset_of(
     _check_some(cells, problems)
     settle_extremes(cells, problems)
     cells = settle_missing(cells, target, columns.missing, problems)
+    cells, weights = settle_weights(cells, columns.weight_column, problems)
+    groups, group_names = groups_of(cells, columns.group_column, problems)
     refuse_empty_columns(cells, problems)
     columns = replace(columns, one_hot=categories(cells, columns.one_hot))
     dataset = _assemble(cells, columns, target, columns.id_column, name)
@@ -49,7 +51,10 @@ def dataset_of(
         check_classes(dataset.y, dataset.classes, target, problems)
     problems.settle()
     note_row_numbers(dataset.X, dataset.features, problems)
-    return replace(dataset, notes=tuple(problems.notes), reading=reading)
+    return replace(
+        dataset, notes=tuple(problems.notes), reading=reading,
+        weights=weights, groups=groups, group_names=group_names,
+    )  # fmt: skip
 
 
 def samples_of(
@@ -243,6 +248,53 @@ def _tell_filled(cells: Cells, holes: Mask, problems: Problems) -> None:
         "missing values that take the mean of their column: "
         f"{int(holes.sum())} ({_counts(cells, holes)})"
     )
+
+
+def settle_weights(
+    cells: Cells, column: str | None, problems: Problems
+) -> tuple[Cells, Floats | None]:
+    """The weights (m,), all greater than 0: a row of weight 0 is left out."""
+    if column is None:
+        return cells, None
+    texts, lines = cells.texts[column], cells.lines
+    weights = np.array([float(t) if is_number(t) else math.nan for t in texts])
+    bad = np.flatnonzero(~(np.isfinite(weights) & (weights >= 0.0)))
+    for i in bad[:SHOWN]:
+        said = f"the weight {quoted(texts[i])} is no" if texts[i] else "there is no"
+        problems.add(f"{said} number of at least 0", int(lines[i]), column)
+    if bad.size > SHOWN:
+        problems.add(f"{bad.size - SHOWN} more weights like these", column=column)
+    none = weights == 0.0
+    if none.all():
+        problems.add("every weight is 0: no sample is left", column=column)
+    if bad.size or none.all():
+        problems.settle()
+    if none.any():
+        first = int(lines[np.argmax(none)])
+        problems.note(
+            f"{int(none.sum())} of {none.size} rows left out: their weight is 0 "
+            f"(first: {problems.unit} {first})"
+        )
+        cells, weights = cells.keep(~none), weights[~none]
+    return cells, weights
+
+
+def groups_of(
+    cells: Cells, column: str | None, problems: Problems
+) -> tuple[Ints | None, tuple[str, ...]]:
+    """The group of each row, as a code (m,), and their names; every row has one."""
+    if column is None:
+        return None, ()
+    texts = cells.texts[column]
+    none = np.flatnonzero(texts == "")
+    if none.size:
+        others = f" ({none.size} such rows)" if none.size > 1 else ""
+        problems.add(f"the group is missing{others}", int(cells.lines[none[0]]), column)
+        return None, ()
+    groups, names = encode(texts)
+    if len(names) == 1:
+        problems.add(f"every row is of the group {quoted(names[0])}", column=column)
+    return groups, names
 
 
 def refuse_empty_columns(cells: Cells, problems: Problems) -> None:

@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from msvm_select.left_out import LeftOut, Tell, Watch, quiet, unwatched
-from msvm_select.records import Dual, Gram, Ints
+from msvm_select.records import Dual, Floats, Gram, Ints
 
 if TYPE_CHECKING:
     from msvm_select.solvers.base import Solver
@@ -23,8 +23,10 @@ class Loss(ABC):
     name: ClassVar[str]
 
     @abstractmethod
-    def dual(self, gram: Gram, y: Ints, Q: int, C: float) -> Dual:
-        """The training problem for the labels y (m,) in 0..Q-1."""
+    def dual(
+        self, gram: Gram, y: Ints, Q: int, C: float, weights: Floats | None = None
+    ) -> Dual:
+        """The training problem for the labels y (m,) in 0..Q-1, with C_i = C w_i."""
 
 
 class Machine(ABC):
@@ -47,8 +49,11 @@ class Machine(ABC):
         last: Any = None,
         certain: bool = True,
         jobs: int = 1,
+        weights: Floats | None = None,
     ) -> Any:
         """The trained machine at C, begun at the ``last`` one along C.
+
+        With ``weights`` (m,) C of sample i is C w_i.
 
         Where K may be indefinite nothing is ``certain`` to stay beyond hard margin.
         """

@@ -11,7 +11,7 @@ from msvm_select.left_out import LeftOut, Tell, Watch, quiet, unwatched
 from msvm_select.machines.base import Machine
 from msvm_select.machines.losses import check_C
 from msvm_select.parts import Composed, Pairs, Parts, Rests
-from msvm_select.records import Gram, Ints, Work
+from msvm_select.records import Floats, Gram, Ints, Work
 
 if TYPE_CHECKING:
     from msvm_select.solvers.base import Solver
@@ -32,13 +32,15 @@ class Composing(Machine):
         last: Any = None,
         certain: bool = True,
         jobs: int = 1,
+        weights: Floats | None = None,
     ) -> Composed:
         """All parts at C, begun at those of ``last``."""
         check_C(C)
-        parts = self.kind(gram, y, Q, C, self.loss, certain)
+        parts = self.kind(gram, y, Q, C, self.loss, certain, weights)
         if isinstance(last, Composed):
             same_loss = self.loss.name == "l1" and certain
-            if last.converged and last.hard_margin and same_loss and C >= last.parts.C:
+            wider = bool((parts.box >= last.parts.box).all())
+            if last.converged and last.hard_margin and same_loss and wider:
                 return replace(last, parts=parts, work=Work())
         found, seconds = solver.solve_parts(parts, last, jobs)
         work = Work(found.steps, found.newton, seconds)

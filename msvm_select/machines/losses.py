@@ -9,7 +9,7 @@ import numpy as np
 
 from msvm_select.errors import SettingsError
 from msvm_select.machines.base import Loss
-from msvm_select.records import Dual, Gram, Ints
+from msvm_select.records import Dual, Floats, Gram, Ints, ridge_of
 
 
 class Hinge(Loss):
@@ -17,6 +17,7 @@ class Hinge(Loss):
 
     Primal:  min 1/2 sum_k ||w_k||^2 + C sum_i sum_{k != y_i} xi_ik
              s.t. h_{y_i}(x_i) - h_k(x_i) >= 1 - xi_ik,  xi_ik >= 0.
+    (With weights, C of sample i is C w_i, here and below.)
     Dual:    max sum_ik alpha_ik - 1/2 sum_k ||w_k||^2,
              0 <= alpha_ik <= C,  alpha_{i,y_i} = 0,  and for each class k
              sum_{i in C_k} sum_l alpha_il = sum_i alpha_ik,
@@ -26,10 +27,12 @@ class Hinge(Loss):
 
     name: ClassVar[str] = "l1"
 
-    def dual(self, gram: Gram, y: Ints, Q: int, C: float) -> Dual:
-        """The training problem for the labels y (m,) in 0..Q-1."""
+    def dual(
+        self, gram: Gram, y: Ints, Q: int, C: float, weights: Floats | None = None
+    ) -> Dual:
+        """The training problem for the labels y (m,) in 0..Q-1, with C_i = C w_i."""
         check_C(C)
-        return Dual(gram, y, Q, C)
+        return Dual(gram, y, Q, C, weights=weights)
 
 
 class Quadratic(Loss):
@@ -46,20 +49,28 @@ class Quadratic(Loss):
     1/2 ||w||^2 + C sum xi^2. A new sample is orthogonal to all these coordinates: it is
     classified by K alone, and so is a sample that is left out.
 
-    The solvers want a box, and Cm is one that no alpha reaches. The point w = 0, b = 0,
-    xi = 1 bounds the optimum by C m (Q - 1) / Q; there sum alpha is twice the optimum,
-    and alpha, a circulation, has at most half of its sum on one arc. To leave samples
-    out only lowers the optimum, so that this box holds for those machines too.
+    The solvers want a box, and Cm is one that no alpha reaches (with weights, C times
+    their sum). The point w = 0, b = 0, xi = 1 bounds the optimum by C m (Q - 1) / Q;
+    there sum alpha is twice the optimum, and alpha, a circulation, has at most half of
+    its sum on one arc. To leave samples out only lowers the optimum, so that this box
+    holds for those machines too.
     """
 
     name: ClassVar[str] = "l2"
 
-    def dual(self, gram: Gram, y: Ints, Q: int, C: float) -> Dual:
-        """The training problem for the labels y (m,) in 0..Q-1."""
+    def dual(
+        self, gram: Gram, y: Ints, Q: int, C: float, weights: Floats | None = None
+    ) -> Dual:
+        """The training problem for the labels y (m,) in 0..Q-1, with C_i = C w_i."""
         check_C(C)
-        K = gram.matrix.copy()
-        K[np.diag_indices_from(K)] += 1.0 / (2.0 * C)
-        return Dual(Gram(whole=K), y, Q, C * y.size, quadratic=C)
+        K, box = gram.matrix.copy(), C * all_weight(y, weights)
+        K[np.diag_indices_from(K)] += ridge_of(2.0 * C, y.size, weights)
+        return Dual(Gram(whole=K), y, Q, box, quadratic=C, weights=weights)
+
+
+def all_weight(y: Ints, weights: Floats | None) -> float:
+    """The sum of the weights; m without any."""
+    return float(y.size) if weights is None else float(weights.sum())
 
 
 def check_C(C: float) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from msvm_select.left_out import LeftOut, Tell, Watch, quiet, unwatched
 from msvm_select.machines.base import Machine
-from msvm_select.records import Gram, Ints
+from msvm_select.records import Floats, Gram, Ints
 from msvm_select.solution import Solution, onward
 
 if TYPE_CHECKING:
@@ -29,16 +29,18 @@ class WestonWatkins(Machine):
         last: Any = None,
         certain: bool = True,
         jobs: int = 1,
+        weights: Floats | None = None,
     ) -> Solution:
         """The optimum of the one problem, begun at the last."""
-        return onward(solver, self.loss.dual(gram, y, Q, C), last, certain)
+        dual = self.loss.dual(gram, y, Q, C, weights)
+        return onward(solver, dual, last, certain)
 
     def on(self, gram: Gram, machine: Any) -> Solution:
         """With the dual of its loss."""
         old = machine.dual
         dual = replace(old, gram=gram)
         if gram.held and self.loss.name != "l1":
-            dual = self.loss.dual(gram, old.y, old.Q, old.weight)
+            dual = self.loss.dual(gram, old.y, old.Q, old.weight, old.weights)
         return Solution(
             dual, machine.tau, machine.F, machine.work, machine.converged,
             machine.reason,

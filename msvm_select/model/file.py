@@ -162,6 +162,7 @@ def stored(columns: Columns) -> dict[str, Any]:
     plain["one_hot"] = {name: list(v) for name, v in columns.one_hot.items()}
     plain |= {k: list(v) for k, v in plain.items() if isinstance(v, tuple)}
     usual: dict[str, Any] = {"decimal": "point", "thousands": None, "drop": []}
+    usual |= dict.fromkeys(("weight_column", "group_column"))
     return {k: v for k, v in plain.items() if k not in usual or v != usual[k]}
 
 

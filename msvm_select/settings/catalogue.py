@@ -27,6 +27,7 @@ from msvm_select.names import (
 from msvm_select.settings.values import (
     GAMMA_WORDS,
     Check,
+    class_weights,
     duration,
     flag,
     gamma_grid,
@@ -212,6 +213,12 @@ class Declared:
         f"{_either(LOSSES, 'l1')}: the slacks as they are, or squared.",
         of_rows=True,
     )
+    class_weight: str | None = _training(
+        None,
+        Option(metavar="W", check=class_weights, words=("balanced",), completes=FILE),
+        "The C of each class is C times its weight: balanced, a=2,b=1, or a CSV file "
+        "with the columns class and weight.",
+    )
     scale: str = _training(
         "standard",
         _named(SCALINGS, "scaling", "KIND"),
@@ -358,6 +365,15 @@ READING = _by_name(
         flags=("--no-header/--header",),
     ),
     id_column=_reading(A_COLUMN, "A column that names the rows and is not a feature."),
+    weight_column=_reading(
+        A_COLUMN,
+        "A column of sample weights: a row counts as so many; 0 leaves it out.",
+    ),
+    group_column=_reading(
+        A_COLUMN,
+        "A column that says which rows belong together: logo leaves out a group at a "
+        "time, and cv keeps groups whole.",
+    ),
     drop=_reading(SOME_COLUMNS, "A column to leave out. May repeat."),
     na_values=_reading(TEXTS, "More texts that stand for a missing value. May repeat."),
     one_hot=_reading(

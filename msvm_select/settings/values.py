@@ -8,10 +8,12 @@ the decimals a person would write.
 
 from __future__ import annotations
 
+import csv
+import io
 import math
 import operator
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from fractions import Fraction
 from numbers import Real
 from typing import Any
@@ -24,6 +26,7 @@ GridLike = str | float | Iterable["str | float"]
 """What a grid may be given as: text, a number, or a list of either."""
 
 AROUND = "around"
+BALANCED = "balanced"
 GAMMA_WORDS = ("scale", "auto", AROUND)
 MOST_VALUES = 1_000_000
 FORMS = (
@@ -112,6 +115,62 @@ def number(value: Any, name: str) -> float:
 def positive(value: Any, name: str) -> float:
     """One number greater than 0."""
     return _single(positive_grid(value, name), name)
+
+
+def class_weights(value: Any, name: str) -> str | None:
+    """``balanced``, or ``a=2,b=1``, which is also made of a mapping and of a file.
+
+    A class whose name has a comma is written in quotes: ``"x,y=2",b=1``.
+    """
+    if value is None or value == BALANCED:
+        return None if value is None else BALANCED
+    if not isinstance(value, str | Mapping):
+        raise SettingsError(f"{name} = {value!r} must be text, or weights by class.")
+    if not isinstance(value, Mapping) and "=" not in value:
+        value = _weights_in(value.strip(), name)
+    weights = weights_by_class(value, name) if isinstance(value, str) else dict(value)
+    line = io.StringIO()
+    csv.writer(line, lineterminator="").writerow(
+        f"{one}={positive(weight, f'{name} of {one}'):.17g}"
+        for one, weight in weights.items()
+    )
+    return line.getvalue()
+
+
+def weights_by_class(text: str, name: str = "class_weight") -> dict[str, float]:
+    """The weights that ``a=2,b=1`` says."""
+    weights: dict[str, float] = {}
+    for item in next(csv.reader([text])):
+        one, equals, weight = item.strip().rpartition("=")
+        if not equals or not one.strip():
+            raise SettingsError(
+                f"{name}: {item!r} must be a class and its weight, a=2."
+            )
+        if (one := one.strip()) in weights:
+            raise SettingsError(f"{name}: the class {one!r} is there twice.")
+        weights[one] = positive(weight, f"{name} of {one}")
+    return weights
+
+
+def _weights_in(path: str, name: str) -> dict[str, Any]:
+    """Those of a CSV file of two columns, class and weight."""
+    try:
+        with open(path, encoding="utf-8-sig", newline="") as file:
+            rows = [row for row in csv.reader(file) if any(map(str.strip, row))]
+    except (OSError, ValueError) as error:
+        why = getattr(error, "strerror", None) or error
+        raise SettingsError(
+            f"{name} must be balanced, weights such as a=2,b=1, or a CSV file; "
+            f"{path!r} is none of these ({why})."
+        ) from None
+    if rows and rows[0][-1].strip().lower() == "weight":
+        del rows[0]
+    if not rows or any(len(row) != 2 for row in rows):
+        raise SettingsError(f"{path} must have two columns, class and weight.")
+    names = [one.strip() for one, _ in rows]
+    if double := [one for i, one in enumerate(names) if one in names[:i]]:
+        raise SettingsError(f"{path}: the class {double[0]!r} is there twice.")
+    return {one: weight for one, (_, weight) in zip(names, rows, strict=True)}
 
 
 def duration(value: Any, name: str) -> float:

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import time
 from abc import ABC, abstractmethod
+from dataclasses import replace
 from typing import ClassVar
 
 import numpy as np
@@ -70,12 +71,12 @@ class Solver(ABC):
         may be used; ``tell(done, of)`` hears how many samples are through, and
         ``watch(errors, left)`` may end it.
         """
-        y, alpha, C = solution.dual.y, solution.alpha, solution.dual.C
+        y, alpha, box = solution.dual.y, solution.alpha, solution.dual.box
         supports, at = solution.is_support_vector, np.arange(y.size)
         margins, decided, alone = by_training(solution)
         road = np.where(decided, BY_TRAINING, np.where(supports, RETRAINED, NOT_A_SV))
-        at_top = np.full(y.size, bool((alpha >= C).any()))
-        loose = not ties_all(alpha.T, y, C)  # p itself may hold b
+        at_top = np.full(y.size, bool((alpha >= box[:, None]).any()))
+        loose = not ties_all(alpha.T, y, box)  # p itself may hold b
         asked = (supports & (every_margin | ~decided) | loose) & ~alone
         margins[at, y] = np.inf
         todo, least = np.flatnonzero(asked), margins.min(axis=1)
@@ -90,7 +91,7 @@ class Solver(ABC):
             margins[p] = g[y[p]] + machine.b[y[p]] - g - machine.b
             margins[p, y[p]] = np.inf
             left[p], wrong[p] = False, decided[p] or not margins[p].min() > TIE
-            at_top[p] = bool((machine.alpha >= machine.dual.C).any())
+            at_top[p] = machine.n_bounded > 0
         margins[decided & (not every_margin)] = np.nan
         margins[alone], road[alone] = -np.inf, SINGLE
         margins[at, y] = np.inf
@@ -101,9 +102,10 @@ class Solver(ABC):
         dual = solution.dual
         keep = np.arange(dual.m) != p
         gram = dual.gram.part(keep)
-        reduced = Dual(gram, dual.y[keep], dual.Q, dual.C)
+        weights = None if dual.weights is None else dual.weights[keep]
+        reduced = replace(dual, gram=gram, y=dual.y[keep], weights=weights)
         flow = np.ascontiguousarray(solution.alpha.T)
-        alpha = without(flow, dual.y, dual.C, p).T[keep]
+        alpha = without(flow, dual.y, dual.box, p).T[keep]
         tau = -alpha
         tau[np.arange(reduced.m), reduced.y] += alpha.sum(axis=1)
         start = Solution(reduced, tau, gram.product(tau))
@@ -164,7 +166,9 @@ def keep_part(
 ) -> None:
     """What the machine of part ``t`` tells, in the tables."""
     part, own = parts.part(t), 2.0 * found.alpha.max(axis=1)
-    parts.put(part, alpha, np.where(own >= 2.0 * found.dual.C, parts.box, own))
+    parts.put(
+        part, alpha, np.where(own >= 2.0 * found.dual.box, parts.box[part.rows], own)
+    )
     parts.put(part, f, found.outputs[:, 0] - found.outputs[:, 1])
     room = 0.0 if found.b_unique else 2.0 * found.potentials.width
     facts[t] = (

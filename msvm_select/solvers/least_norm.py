@@ -11,7 +11,7 @@ Let Z be the variables that may move: r = g - (b_{y_i} - b_k) is 0. All others s
 their bound in every optimum. With H + s A A' = L L' on Z (a pivoted Cholesky factor, A
 the rows e_{y_i} - e_k), the optima are
 
-    { x : L'x = L'alpha_Z,  0 <= x <= C },
+    { x : L'x = L'alpha_Z,  0 <= x <= C_i },
 
 a single point where L has full rank. Else its point of least norm is x = clip(B u),
 with B an orthonormal basis of the columns of L and u the multipliers of L'x: a small
@@ -55,7 +55,7 @@ def least_norm(found: Solution) -> Solution:
     if not found.converged or _tells_all_apart(dual.gram):
         return found
     r, scale = _slopes(found)
-    inside = (found.alpha > 0.0) & (found.alpha < dual.C)
+    inside = (found.alpha > 0.0) & (found.alpha < dual.box[:, None])
     loose = inside | (np.abs(r) <= ON_THE_MARGIN * scale)
     loose[np.arange(dual.m), dual.y] = False
     rough = float(np.abs(r[inside]).max(initial=0.0)) > ON_THE_MARGIN * scale
@@ -65,7 +65,7 @@ def least_norm(found: Solution) -> Solution:
     A = Arcs(rows, dual.y[rows], heads).incidence(dual.Q)
     size = float(dual.gram.diagonal.max(initial=0.0)) or 1.0  # K may be 0
     H = (dual.gram.block(rows, rows) + size) * (A @ A.T)
-    x = _least(H, size, found.alpha[rows, heads], dual.C)
+    x = _least(H, size, found.alpha[rows, heads], dual.box[rows])
     if x is None:
         return found
     alpha = found.alpha.copy()
@@ -81,16 +81,17 @@ def least_norm_of_parts(parts: Parts, told: Told, walked: Mask) -> None:
     a variable at its bound can make them dependent. The quadratic loss makes K
     definite.
     """
-    if parts.ridge:
+    if parts.ridged:
         return
     rows, column, positive = parts.places
     starts, begins = parts.flat[1], parts.flat[1][:-1]
     sign, alpha = np.where(positive, 1.0, -1.0), told.alpha[rows, column]
     e = 1.0 - sign * told.f[rows, column]
     largest = float(parts.gram.diagonal.max(initial=0.0)) or 1.0
-    scale = max(min(1.0, 0.5 * parts.C * largest), ON_THE_MARGIN)
+    box = parts.box[rows]
+    scale = max(min(1.0, 0.5 * float(box.max()) * largest), ON_THE_MARGIN)
     near = np.abs(e) <= ON_THE_MARGIN * scale
-    inside = (alpha > 0.0) & (alpha < parts.box)
+    inside = (alpha > 0.0) & (alpha < box)
     open_ones = np.logical_or.reduceat(near & ~inside, begins) | ~walked
     open_ones &= ~np.logical_or.reduceat(inside & ~near, begins)  # too rough to tell
     loose = np.flatnonzero(near & np.repeat(open_ones, np.diff(starts)))
@@ -98,7 +99,7 @@ def least_norm_of_parts(parts: Parts, told: Told, walked: Mask) -> None:
     for t in _dependent_parts(parts.gram, rows[loose], ends, largest):
         Z = loose[ends[t] : ends[t + 1]]
         H = (parts.gram.block(rows[Z], rows[Z]) + largest) * np.outer(sign[Z], sign[Z])
-        x = _least(H, largest, alpha[Z], parts.box)
+        x = _least(H, largest, alpha[Z], box[Z])
         if x is None or Z.size > MOST_LOOSE:
             continue
         own, change = slice(starts[t], starts[t + 1]), x - alpha[Z]
@@ -114,11 +115,11 @@ def least_norm_of_parts(parts: Parts, told: Told, walked: Mask) -> None:
             continue
         alpha[Z] = x
         told.alpha[rows[Z], column[Z]] = x
-        up = np.where(positive[own], alpha[own] < parts.box, alpha[own] > 0.0)
-        down = np.where(positive[own], alpha[own] > 0.0, alpha[own] < parts.box)
+        up = np.where(positive[own], alpha[own] < box[own], alpha[own] > 0.0)
+        down = np.where(positive[own], alpha[own] > 0.0, alpha[own] < box[own])
         slope = sign[own] * e[own]
         width = slope[down].min(initial=np.inf) - slope[up].max(initial=-np.inf)
-        room = np.where(e[own] > 0.0, parts.box - alpha[own], alpha[own])
+        room = np.where(e[own] > 0.0, box[own] - alpha[own], alpha[own])
         worst = np.minimum(np.abs(e[own]), room).max()
         told.facts[t, [FACTS.index("width"), FACTS.index("kkt")]] = width, worst
 
@@ -137,20 +138,21 @@ def _dependent_parts(gram: Gram, rows: Ints, ends: Ints, largest: float) -> Ints
     return np.flatnonzero(found)
 
 
-def _least(H: Floats, size: float, alpha: Floats, C: float) -> Floats | None:
-    """The least x, 0 <= x <= C, with H x = H alpha; None where alpha stays.
+def _least(H: Floats, size: float, alpha: Floats, box: Floats) -> Floats | None:
+    """The least x, 0 <= x <= box, with H x = H alpha; None where alpha stays.
 
     ``size``: the largest K_ii.
     """
     free, basis = _basis(H, size)
     if free.size == 0:
         return None
-    unit = float(alpha.max()) or C
-    least = nearest_to_zero(basis, alpha[free] / unit, C / unit)
+    unit = float(alpha.max()) or float(box.max())
+    top = box[free] / unit
+    least = nearest_to_zero(basis, alpha[free] / unit, top)
     if least is None:
         return None
     x = alpha.copy()
-    x[free] = np.where(least >= C / unit, C, unit * least)
+    x[free] = np.where(least >= top, box[free], unit * least)
     return x
 
 
@@ -160,7 +162,7 @@ def _slopes(found: Solution) -> tuple[Floats, float]:
     b = np.where(np.isfinite(found.b), found.b, np.inf)
     with np.errstate(invalid="ignore"):
         r = found.gradient - b[dual.y][:, None] + b
-    scale = min(1.0, dual.C * float(dual.gram.diagonal.max(initial=0.0)))
+    scale = min(1.0, float(dual.box.max()) * float(dual.gram.diagonal.max(initial=0.0)))
     return np.asarray(r), max(scale, ON_THE_MARGIN)
 
 
@@ -198,8 +200,8 @@ def _basis(H: Floats, size: float) -> tuple[Ints, Floats]:
     return chosen, left[:, : chosen.size - (n - rank)] if sizes.size else left
 
 
-def nearest_to_zero(basis: Floats, start: Floats, top: float) -> Floats | None:
-    """The least x with B'x = B'start and 0 <= x <= top; B (n, q) is orthonormal.
+def nearest_to_zero(basis: Floats, start: Floats, top: Floats) -> Floats | None:
+    """The least x with B'x = B'start and 0 <= x <= top (n,); B (n, q) is orthonormal.
 
     max_u c'u - sum_a phi((B u)_a), phi' = clip, c = B'start. None where it does not
     end.
@@ -224,7 +226,7 @@ def nearest_to_zero(basis: Floats, start: Floats, top: float) -> Floats | None:
     return None
 
 
-def _length(Bu: Floats, Bs: Floats, gain: float, top: float) -> float:
+def _length(Bu: Floats, Bs: Floats, gain: float, top: Floats) -> float:
     """t > 0 at which c's - (B s)' clip(B u + t B s), which falls with t, is 0.
 
     It is linear between the values of t at which some variable meets a bound.

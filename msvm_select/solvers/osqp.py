@@ -30,7 +30,7 @@ class Osqp(Solver):
     """The dual in tau (m, Q), class by class, so that it stays sparse.
 
     min 1/2 sum_k tau_k'K tau_k - sum_i tau_{i,y_i}
-    s.t. rows and columns of tau sum to 0,  -C <= tau_ik <= 0 for k != y_i.
+    s.t. rows and columns of tau sum to 0,  -C_i <= tau_ik <= 0 for k != y_i.
 
     Where K = Z Z' with Z (m, r) narrow (the linear kernel's features, or a pivoted
     Cholesky factor of the numerical rank), tau_k'K tau_k = ||v_k||^2 with v_k = Z'tau_k
@@ -62,7 +62,7 @@ class Osqp(Solver):
 
 @dataclass(frozen=True, eq=False)
 class Form:
-    """min 1/2 x'Px + q'x, l(C) <= Ax <= 0, x = (tau by classes, v by classes)."""
+    """min 1/2 x'Px + q'x, C l <= Ax <= 0, x = (tau by classes, v by classes)."""
 
     m: int
     Q: int
@@ -70,7 +70,7 @@ class Form:
     P: Any
     q: Floats
     A: Any
-    boxed: slice
+    low: Floats
 
     @classmethod
     def of(cls, dual: Dual) -> Form:
@@ -82,22 +82,18 @@ class Form:
         columns = sparse.kron(sparse.eye_array(Q), np.ones((1, m)))
         box = sparse.eye_array(m * Q).tocsr()[np.flatnonzero(own.ravel() == 0.0)]
         parts = [rows, columns.tocsr()[1:], box]
-        boxed = slice(m + Q - 1, m + Q - 1 + box.shape[0])
+        unit = -np.tile(dual.box / dual.C, Q)[own.ravel() == 0.0]
+        low = np.concatenate([np.zeros(m + Q - 1), unit])
         if Z is None:
             P: Any = sparse.block_diag([np.triu(dual.gram.matrix)] * Q)
-            return cls(m, Q, None, P, -own.ravel(), sparse.vstack(parts), boxed)
+            return cls(m, Q, None, P, -own.ravel(), sparse.vstack(parts), low)
         r = Q * Z.shape[1]
         P = sparse.block_diag([sparse.coo_array((m * Q, m * Q)), sparse.eye_array(r)])
         link = sparse.kron(sparse.eye_array(Q), Z.T)
         blocks: Any = [[sparse.vstack(parts), None], [link, -sparse.eye_array(r)]]
         A = sparse.block_array(blocks)
-        return cls(m, Q, Z, P, np.append(-own.ravel(), np.zeros(r)), A, boxed)
-
-    def lower(self, C: float) -> Floats:
-        """l: -C for the box, 0 for the equations; the upper bounds are all 0."""
-        low = np.zeros(self.A.shape[0])
-        low[self.boxed] = -C
-        return low
+        low = np.append(low, np.zeros(r))
+        return cls(m, Q, Z, P, np.append(-own.ravel(), np.zeros(r)), A, low)
 
     def tau(self, x: Floats) -> Floats:
         """tau (m, Q) in x."""
@@ -118,6 +114,7 @@ class Kept:
     """What one C hands to the next: the OSQP object and where it stands."""
 
     gram: Gram
+    weights: Floats | None
     form: Form
     model: Any
     C: float
@@ -133,14 +130,16 @@ class Kept:
         top = np.zeros(form.A.shape[0])
         P, A = sparse.csc_matrix(form.P), sparse.csc_matrix(form.A)
         try:
-            model.setup(P, form.q, A, form.lower(dual.C), top, **SETTINGS)
+            model.setup(P, form.q, A, dual.C * form.low, top, **SETTINGS)
         except osqp.OSQPException as error:
             raise SolverError(f"OSQP refuses the problem (code {error}).") from error
-        return cls(dual.gram, form, model, dual.C, np.zeros(form.q.size), top)
+        return cls(
+            dual.gram, dual.weights, form, model, dual.C, np.zeros(form.q.size), top
+        )
 
     def advance(self, C: float, tolerance: float) -> Any:
         """OSQP's answer at C from the point kept, which it becomes."""
-        self.model.update(l=self.form.lower(C))
+        self.model.update(l=C * self.form.low)
         self.model.update_settings(eps_abs=tolerance, eps_rel=tolerance)
         self.model.warm_start(x=self.x * (C / self.C), y=self.y)
         answer = self.model.solve(raise_error=False)
@@ -151,9 +150,13 @@ class Kept:
 
 
 def _kept(dual: Dual, start: Solution | None) -> Kept:
-    """The start's OSQP object, if it is of this very Gram matrix, or a fresh one."""
+    """The start's OSQP object, if it is of this Gram matrix, or a new one."""
     kept = None if start is None else start.carry
-    if isinstance(kept, Kept) and kept.gram is dual.gram:
+    if (
+        isinstance(kept, Kept)
+        and kept.gram is dual.gram
+        and kept.weights is dual.weights
+    ):
         return kept
     fresh = Kept.of(dual)
     fresh.x = fresh.form.point(scaled_start(dual, start))

@@ -21,6 +21,7 @@ does: the proximal point method, whose fixed point is the optimum itself.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from scipy.sparse import coo_array
@@ -47,9 +48,9 @@ def every_arc(dual: Dual) -> Arcs:
 def polish(dual: Dual, alpha: Floats, b: Floats, gap: float) -> Solution:
     """The best certified machine near alpha (arcs,), with the biases b (Q,)."""
     search = Search(dual, every_arc(dual))
-    alpha = np.clip(alpha, 0.0, dual.C)
+    alpha = np.clip(alpha, 0.0, search.box)
     best = search.certified(alpha)
-    unit = _unit(alpha, dual.C)
+    unit = _unit(alpha, search.box)
     tiny = LEAST_DELTA * max(float(dual.gram.diagonal.max()), np.finfo(float).tiny)
     delta = tiny
     while search.effort < EFFORT and search.solves < SOLVES:
@@ -73,6 +74,11 @@ class Search:
     solves: int = 0
     effort: float = 0.0
 
+    @cached_property
+    def box(self) -> Floats:
+        """The largest alpha of each arc."""
+        return self.dual.box[self.arcs.rows]
+
     def run(
         self, start: Floats, b: Floats, delta: float
     ) -> tuple[Floats, Floats, bool]:
@@ -82,7 +88,7 @@ class Search:
             last = free
             g = self._gradient(alpha) - delta * (alpha - start)
             r = g - (b[self.arcs.tails] - b[self.arcs.heads])
-            free, alpha = _snapped(alpha, r, self.dual.C)
+            free, alpha = _snapped(alpha, r, self.box)
             self.solves += 1
             self.effort += float(free.sum()) ** 3
             if self.effort > EFFORT:
@@ -90,8 +96,8 @@ class Search:
             g = self._gradient(alpha) - delta * (alpha - start)
             alpha, b = self._stationary(alpha, b, free, g, delta)
             if np.array_equal(free, last) and self._inside(alpha):
-                return np.clip(alpha, 0.0, self.dual.C), b, True
-        return np.clip(alpha, 0.0, self.dual.C), b, False
+                return np.clip(alpha, 0.0, self.box), b, True
+        return np.clip(alpha, 0.0, self.box), b, False
 
     def _stationary(
         self, alpha: Floats, b: Floats, free: Mask, g: Floats, delta: float
@@ -130,8 +136,8 @@ class Search:
 
     def _inside(self, alpha: Floats) -> bool:
         """Whether alpha keeps its box, but for rounding."""
-        slack = 1e-9 * self.dual.C
-        return bool(-slack <= alpha.min() and alpha.max() <= self.dual.C + slack)
+        slack = 1e-9 * self.box
+        return bool(((alpha >= -slack) & (alpha <= self.box + slack)).all())
 
     def certified(self, alpha: Floats) -> Solution:
         """The machine of alpha."""
@@ -144,27 +150,27 @@ class Search:
 
         Unless the certificate suffers.
         """
-        alpha, C = best.alpha[self.arcs.rows, self.arcs.heads], self.dual.C
-        low, high = alpha < RESIDUE * _unit(alpha, C), alpha > C * (1.0 - RESIDUE)
-        found = self.certified(np.where(low, 0.0, np.where(high, C, alpha)))
+        alpha, top = best.alpha[self.arcs.rows, self.arcs.heads], self.box
+        low, high = alpha < RESIDUE * _unit(alpha, top), alpha > top * (1.0 - RESIDUE)
+        found = self.certified(np.where(low, 0.0, np.where(high, top, alpha)))
         return found if _shortfall(found) <= max(2 * _shortfall(best), 1e-10) else best
 
 
-def _unit(alpha: Floats, C: float) -> float:
+def _unit(alpha: Floats, box: Floats) -> float:
     """What makes alpha scale-free."""
-    return min(C, float(np.abs(alpha).max(initial=0.0))) or 1.0
+    return min(float(box.max()), float(np.abs(alpha).max(initial=0.0))) or 1.0
 
 
-def _snapped(alpha: Floats, r: Floats, C: float) -> tuple[Mask, Floats]:
+def _snapped(alpha: Floats, r: Floats, box: Floats) -> tuple[Mask, Floats]:
     """Which variables are free, and alpha with the others exactly at their bounds.
 
     A variable is at the nearer bound, where its distance is less than its multiplier
     that pulls it there; it never goes from one bound to the other at once.
     """
-    unit, near = _unit(alpha, C), alpha <= 0.5 * C
+    unit, near = _unit(alpha, box), alpha <= 0.5 * box
     lower = near & (alpha / unit + r <= 0.0)
-    upper = ~near & ((alpha - C) / unit + r >= 0.0)
-    return ~(lower | upper), np.where(lower, 0.0, np.where(upper, C, alpha))
+    upper = ~near & ((alpha - box) / unit + r >= 0.0)
+    return ~(lower | upper), np.where(lower, 0.0, np.where(upper, box, alpha))
 
 
 def _independent(arcs: Arcs, Q: int) -> Mask:

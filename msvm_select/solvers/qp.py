@@ -31,7 +31,7 @@ MOST_VARIABLES = 4000
 class Qp(Solver):
     """The dual as one dense problem in all m (Q - 1) variables, for small sets.
 
-    min 1/2 alpha'H alpha - 1'alpha,  A'alpha = 0,  0 <= alpha <= C, with
+    min 1/2 alpha'H alpha - 1'alpha,  A'alpha = 0,  0 <= alpha <= C_i, with
     H_(i,k),(j,l) = K_ij <e_{y_i} - e_k, e_{y_j} - e_l> and A's rows e_{y_i} - e_k.
     """
 
@@ -69,7 +69,7 @@ class Qp(Solver):
         H = unit * arcs.hessian(dual.gram, dual.Q)
         if self.backend == "quadprog":  # it factors H, which may be singular
             H[np.diag_indices(arcs.size)] += 1e-12 * float(np.diagonal(H).max())
-        zero, top = np.zeros(arcs.size), np.full(arcs.size, dual.C / unit)
+        zero, top = np.zeros(arcs.size), dual.box[arcs.rows] / unit
         problem = Problem(
             H, -np.ones(arcs.size), A=A, b=np.zeros(dual.Q - 1), lb=zero, ub=top
         )
@@ -103,7 +103,8 @@ def _unit(dual: Dual) -> float:
     Backends judge their answer by absolute tolerances, so the numbers that they see
     must be about 1 whatever C is. The biases are the same in every unit.
     """
-    return min(dual.C, 1.0 / (float(dual.gram.diagonal.max(initial=0.0)) or 1.0))
+    largest = float(dual.gram.diagonal.max(initial=0.0))
+    return min(float(dual.box.max()), 1.0 / (largest or 1.0))
 
 
 def chosen_backend(name: str | None) -> str:

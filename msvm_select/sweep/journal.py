@@ -218,10 +218,13 @@ def header_of(data: Dataset, settings: Settings) -> dict[str, Any]:
 
 
 def fingerprint(data: Dataset) -> str:
-    """A hash of the samples: X, y, the names of the classes and of the rows."""
+    """A hash of the samples: X, y, names of classes and rows, weights and groups."""
     hash = hashlib.sha256(np.ascontiguousarray(data.X, "<f8").data)
     hash.update(np.ascontiguousarray(data.y, "<i8").data)
     hash.update(json.dumps([data.X.shape, data.classes, data.ids]).encode())
+    for more, kind in ((data.weights, "<f8"), (data.groups, "<i8")):
+        if more is not None:
+            hash.update(np.ascontiguousarray(more, kind).data)
     return hash.hexdigest()
 
 

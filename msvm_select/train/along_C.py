@@ -95,7 +95,7 @@ def along_C(
         certain = not test.indefinite
         try:
             solution = machine.train(
-                solver, gram, data.y, data.Q, C, last, certain, jobs
+                solver, gram, data.y, data.Q, C, last, certain, jobs, ready.weights
             )
         except SolverError as error:
             yield Failed(kernel, C, error, str(error))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import time
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from msvm_select.memory import refuse_gram
 from msvm_select.names import SOLVERS
 from msvm_select.records import Blocks, Dataset, Floats, Gram, Scaling
 from msvm_select.settings import Settings
+from msvm_select.settings.values import BALANCED, known, weights_by_class
 from msvm_select.solvers.base import Solver
 from msvm_select.train.events import GramTested, Started
 
@@ -37,6 +39,11 @@ class Prepared:
     scaling: Scaling
     X: Floats
     kernels: tuple[Kernel, ...]
+
+    @cached_property
+    def weights(self) -> Floats | None:
+        """C_i / C of each sample (m,), see ``weights_of``."""
+        return weights_of(self.data, self.settings.class_weight)
 
     def check_memory(self) -> None:
         """Refuse Gram matrices that do not fit; some machines and kernels need none."""
@@ -68,6 +75,27 @@ def prepared(data: Dataset, settings: Settings) -> Prepared:
     scaling = Scaling.fit(data.X, settings.scale)
     X = scaling.apply(data.X)
     return Prepared(data, settings, scaling, X, settings.kernels(X))
+
+
+def weights_of(data: Dataset, class_weight: str | None) -> Floats | None:
+    """Each sample's own weight times that of its class (m,); None where all are 1.
+
+    ``balanced`` gives class k the weight M / (Q M_k), M_k the sum of the weights of its
+    samples and M that of all. Class weights are those of the whole data set, whoever is
+    left out: taken anew without a sample, they would tell of its class.
+    """
+    if class_weight is None:
+        return data.weights
+    own = np.ones(data.m) if data.weights is None else data.weights
+    if class_weight == BALANCED:
+        sums = np.bincount(data.y, own, minlength=data.Q)
+        there = sums > 0.0
+        by_class = np.divide(own.sum() / there.sum(), sums, where=there, out=sums)
+        return np.asarray(own * by_class[data.y])
+    given = weights_by_class(class_weight)
+    for name in given:
+        known(name, data.classes, "class")
+    return np.asarray(own * np.array([given.get(c, 1.0) for c in data.classes])[data.y])
 
 
 def make_solver(settings: Settings) -> Solver:

@@ -80,7 +80,7 @@ def test_the_nearest_point_is_the_nearest(seed):
     n, q = 12, int(rng.integers(2, 10))
     basis = np.linalg.qr(rng.normal(size=(n, q)))[0]
     start = np.clip(rng.normal(size=n), 0.0, 1.0)
-    x = nearest_to_zero(basis, start, 1.0)
+    x = nearest_to_zero(basis, start, np.ones(start.size))
     assert x is not None
     assert basis.T @ x == pytest.approx(basis.T @ start, abs=1e-10)
     assert x.min() >= 0.0

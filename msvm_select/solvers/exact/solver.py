@@ -189,7 +189,7 @@ class Exact(Solver):
         if self.gap > LENIENT:
             met = training.certified(self.gap)
             return met and training.cycle <= 100.0 * self.gap
-        outputs = training.dual.C * float(training.diagonal.max(initial=0.0))
+        outputs = float(training.dual.box.max() * training.diagonal.max(initial=0.0))
         sharp = max(1e-8 * min(1.0, outputs), GAIN_ROUNDING)
         return bool(training.gap <= 1e-2 * self.gap and training.cycle <= sharp)
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from msvm_select.flow import within
 from msvm_select.records import Dual, Floats, Gram, Work
 from msvm_select.solution import Solution
 from msvm_select.solvers.base import RESIDUE, scaled_start
@@ -90,13 +91,14 @@ class Training:
         """At the scaled start, with F computed anew."""
         self.dual, self.bench = dual, Bench.carried(dual, start)
         self.room = self.bench.take_room()
-        self.box: Floats = np.full(dual.m, dual.C)
+        self.box: Floats = dual.box[self.bench.order]
         self.K, self.Z = self.bench.sorted_gram.arrays
         self.diagonal = self.bench.sorted_gram.diagonal
         self.problem = Problem(self.bench.sorted_gram, self.bench.y, dual.Q, self.box)
-        A = np.clip(-scaled_start(dual, start)[self.bench.order].T, 0.0, dual.C)
+        A = np.maximum(-scaled_start(dual, start)[self.bench.order].T, 0.0)
         A[self.bench.y, np.arange(dual.m)] = 0.0
-        A[dual.C * (1.0 - 1e-13) <= A] = dual.C
+        at_top = np.abs(A - self.box) <= 1e-13 * self.box
+        A = within(np.where(at_top, self.box, A), self.bench.y, self.box)
         self.A: Floats = np.ascontiguousarray(A)
         self.F = self.problem.outputs(self.A)
         self.steps = self.solves = 0

@@ -113,7 +113,7 @@ class _LeavingOut:
     ) -> None:
         self.full, self.solution = Training(solution.dual, solution), solution
         self.train, self.target = train, target
-        self.bench, self.C = self.full.bench, solution.dual.C
+        self.bench, self.box = self.full.bench, self.full.box
         # the next C goes on from the factor of this training: it must not depend, not
         # even in its rounding, on whether samples were left out in between
         self.bench.rooms.append(self.full.room)
@@ -139,8 +139,8 @@ class _LeavingOut:
         margins, decided, alone = margins[order], decided[order], alone[order]
         idle = A.max(axis=0) <= 0.0
         self.road[idle], self.margins[idle] = NOT_A_SV, margins[idle]
-        self.at_top[idle] = bool((A >= self.C).any())
-        if not ties_all(A, y, self.C):
+        self.at_top[idle] = bool((A >= self.box).any())
+        if not ties_all(A, y, self.box):
             for p in np.flatnonzero(idle & ~alone):
                 self._centre_without(int(p))
         self.road[decided] = BY_TRAINING
@@ -184,18 +184,21 @@ class _LeavingOut:
     def kept(self) -> Rows | None:
         """Those of the tableau, made when they are asked for; None without one."""
         full = self.full
-        tableau = build(self.bench.sorted_gram, self.y, full.A, full.F, self.b, self.C)
+        tableau = build(
+            self.bench.sorted_gram, self.y, full.A, full.F, self.b, self.box
+        )
         return None if tableau is None else Rows(tableau)
 
     def _pass(self, kept: Rows, samples: Ints) -> Ints:
         """Try each sample; -> those that lack a row."""
         t = kept.tableau
-        small = 1e-9 * min(self.C, float(self.full.A.max()))
+        small = 1e-9 * min(float(self.box.min()), float(self.full.A.max()))
         falls = kept.falls[[kept.fall_of[p] for p in samples]]
         table = Table(
             kept.store.rows, kept.store.at, falls,
             t.alpha_M, t.alpha_N, t.r_N,
-            t.scale_M, t.scale_N, t.rows_M, t.cols_M, t.rows_N, t.cols_N, self.C, small,
+            t.scale_M, t.scale_N, t.rows_M, t.cols_M, t.rows_N, t.cols_N,
+            self.box, small,
         )  # fmt: skip
         margins = np.full((samples.size, self.present.size), np.inf)
         exchanges, status = np.zeros((2, samples.size), np.int64)
@@ -242,7 +245,7 @@ class _LeavingOut:
             A, box = full.A + change[:, :, i], full.box.copy()
             A[cols, rows] = values[i]
             A[:, p] = box[p] = 0.0
-            self.at_top[p] = bool((A >= self.C).any())
+            self.at_top[p] = bool((A >= self.box).any())
             F = full.F + moved[:, :, i]
             gap, cycle, b = certify(A, F, self.bench.offsets, box)
             if abs(gap) <= self.target and cycle <= SOUND:
@@ -296,7 +299,7 @@ class _LeavingOut:
 
     def retrain(self, p: int) -> None:
         """Train without p from the full machine."""
-        A = without(self.full.A, self.y, self.C, p)
+        A = without(self.full.A, self.y, self.box, p)
         training = self.train(Training.shut(self.full, A, p))
         if not training.certified(self.target):
             again = self.train(Training.shut(self.full, np.zeros_like(A), p))
@@ -304,7 +307,7 @@ class _LeavingOut:
         self._answer(p, training.F[:, p] + training.b)
         if not training.certified(self.target):
             self.unsure[p] = self._uncertainty(p, training)
-        self.at_top[p] = bool((training.A[:, training.box > 0.0] >= self.C).any())
+        self.at_top[p] = bool((training.A >= self.box).any())
         self.road[p] = BY_TRAINING if self.decided[p] else RETRAINED
 
     def _uncertainty(self, p: int, training: Training) -> float:

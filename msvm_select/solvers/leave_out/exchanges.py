@@ -49,7 +49,7 @@ class Table(NamedTuple):
     Variables are numbered, those of M first: rows[at[v]] says how alpha_M and r_N (one
     after the other) answer a force on v of M, or a shift of v of N; at[v] < 0 where
     nobody has asked for it yet. falls[i]: how they answer where all variables of the
-    i-th sample that are not in M go to 0.
+    i-th sample that are not in M go to 0. box: the largest alpha of each sample.
     """
 
     rows: Floats
@@ -64,7 +64,7 @@ class Table(NamedTuple):
     cols_M: NDArray[np.int64]
     rows_N: NDArray[np.int64]
     cols_N: NDArray[np.int64]
-    C: float
+    box: Floats
     small: float
 
 
@@ -258,10 +258,11 @@ def _answer(T, st, x, z):
 def _put_right(T, st, x, a, r):
     """Exchange every wrong variable of the state at lambda = 1; -> how many."""
     n_held, n_moving = st.sizes[0], st.sizes[1]
-    C, wrong = T.C, 0
+    wrong = 0
     for v in range(T.alpha_M.size):
-        if not st.held[v] and (a[v] < -T.small or a[v] > C + T.small):
-            st.held[v], st.target[v] = True, 0.0 if a[v] < 0.0 else C
+        top = T.box[T.rows_M[v]]
+        if not st.held[v] and (a[v] < -T.small or a[v] > top + T.small):
+            st.held[v], st.target[v] = True, 0.0 if a[v] < 0.0 else top
             wrong += 1
     for j in range(n_held):
         v = st.at_M[j]
@@ -272,25 +273,26 @@ def _put_right(T, st, x, a, r):
     for v in range(T.alpha_N.size):
         if not st.moving[v] and not st.frozen_N[v]:
             value = T.alpha_N[v] + st.moved[v]
-            if (value < C and r[v] > SLACK) or (value > 0.0 and r[v] < -SLACK):
+            below = value < T.box[T.rows_N[v]]
+            if (below and r[v] > SLACK) or (value > 0.0 and r[v] < -SLACK):
                 st.moving[v], st.moved[v] = True, 0.0
                 wrong += 1
     for j in range(n_moving):
         v = st.at_N[j]
-        value = T.alpha_N[v] + x[n_held + j]
-        if value < -T.small or value > C + T.small:
+        value, top = T.alpha_N[v] + x[n_held + j], T.box[T.rows_N[v]]
+        if value < -T.small or value > top + T.small:
             st.moving[v] = False
-            st.moved[v] = (0.0 if value < 0.0 else C) - T.alpha_N[v]
+            st.moved[v] = (0.0 if value < 0.0 else top) - T.alpha_N[v]
             wrong += 1
     return wrong
 
 
 @inner
-def _say(span, tail, head, value, r, T):
+def _say(span, tail, head, value, top, r, small):
     """What one variable says of the biases: b_tail - b_head may change by [.., ..]."""
-    if value < T.C - T.small:  # by no less than r
+    if value < top - small:  # by no less than r
         span[head, tail] = min(span[head, tail], -r)
-    if value > T.small:  # by no more than r
+    if value > small:  # by no more than r
         span[tail, head] = min(span[tail, head], r)
 
 
@@ -302,12 +304,13 @@ def _tied(T, st, x, a, y, present):
     for k in range(present.size):
         apart += 1 if present[k] else 0
     for v in range(T.alpha_M.size):
-        if apart > 0 and not st.held[v] and T.small < a[v] < T.C - T.small:
+        top = T.box[T.rows_M[v]]
+        if apart > 0 and not st.held[v] and T.small < a[v] < top - T.small:
             apart -= _join(group, y[T.rows_M[v]], T.cols_M[v])
     for j in range(st.sizes[1]):
         v = st.at_N[j]
-        value = T.alpha_N[v] + x[st.sizes[0] + j]
-        if apart > 0 and T.small < value < T.C - T.small:
+        value, top = T.alpha_N[v] + x[st.sizes[0] + j], T.box[T.rows_N[v]]
+        if apart > 0 and T.small < value < top - T.small:
             apart -= _join(group, y[T.rows_N[v]], T.cols_N[v])
     return apart == 0
 
@@ -337,8 +340,8 @@ def _to_centre(T, st, x, a, r, y, present):
         force[st.at_M[j]] = x[j]
     for v in range(T.alpha_M.size):
         if not st.frozen_M[v]:
-            value = st.target[v] if st.held[v] else a[v]
-            _say(span, y[T.rows_M[v]], T.cols_M[v], value, -force[v], T)
+            value, i = st.target[v] if st.held[v] else a[v], T.rows_M[v]
+            _say(span, y[i], T.cols_M[v], value, T.box[i], -force[v], T.small)
     moving = 0
     for v in range(T.alpha_N.size):
         value = T.alpha_N[v] + st.moved[v]
@@ -346,7 +349,8 @@ def _to_centre(T, st, x, a, r, y, present):
             value += x[n_held + moving]
             moving += 1
         if not st.frozen_N[v] and present[T.cols_N[v]]:
-            _say(span, y[T.rows_N[v]], T.cols_N[v], value, r[v], T)
+            i = T.rows_N[v]
+            _say(span, y[i], T.cols_N[v], value, T.box[i], r[v], T.small)
     for k in range(Q):
         span[k, k] = 0.0
     for j in range(Q):
@@ -373,7 +377,8 @@ def _at_top(T, st):
         if st.held[v] and st.target[v] > 0.0:
             return True
     for v in range(T.alpha_N.size):
-        if not st.moving[v] and T.alpha_N[v] + st.moved[v] >= T.C:
+        top = T.box[T.rows_N[v]]
+        if not st.moving[v] and T.alpha_N[v] + st.moved[v] >= top:
             return True
     return False
 
@@ -414,13 +419,13 @@ def _first_stop(T, st, now, x0, x1, a, a1, r, r1):
     -> (lambda, kind 0: free of M, 1: held, 2: moving, 3: idle of N; index; upper?)
     """
     n_held, n_moving = st.sizes[0], st.sizes[1]
-    C, first, kind, at, upper = T.C, 1.0, -1, -1, False
+    first, kind, at, upper = 1.0, -1, -1, False
     # a slope below half the slack moves nothing beyond it, and may be rounding
     still = 0.5 * T.small
     for v in range(T.alpha_M.size):
         if not st.held[v] and abs(a1[v]) > still:
             top = a1[v] > 0.0
-            meet = now + ((C if top else 0.0) - a[v]) / a1[v]
+            meet = now + ((T.box[T.rows_M[v]] if top else 0.0) - a[v]) / a1[v]
             meet = max(meet, now)
             if meet < first:
                 first, kind, at, upper = meet, 0, v, top
@@ -437,14 +442,16 @@ def _first_stop(T, st, now, x0, x1, a, a1, r, r1):
         v, slope = st.at_N[j], x1[n_held + j]
         if abs(slope) > still:
             top = slope > 0.0
-            meet = ((C if top else 0.0) - T.alpha_N[v] - x0[n_held + j]) / slope
+            end = T.box[T.rows_N[v]] if top else 0.0
+            meet = (end - T.alpha_N[v] - x0[n_held + j]) / slope
             meet = max(meet, now)
             if meet < first:
                 first, kind, at, upper = meet, 2, v, top
     for v in range(T.alpha_N.size):
         if not st.moving[v] and not st.frozen_N[v] and abs(r1[v]) > 0.5 * SLACK:
             value = T.alpha_N[v] + st.moved[v]
-            if (r1[v] > 0.0 and value < C) or (r1[v] < 0.0 and value > 0.0):
+            below = value < T.box[T.rows_N[v]]
+            if (r1[v] > 0.0 and below) or (r1[v] < 0.0 and value > 0.0):
                 meet = now - r[v] / r1[v]
                 near = meet > now or abs(r[v]) < 1e-6
                 meet = max(meet, now)
@@ -460,12 +467,13 @@ def _look_ahead(T, st, now, a, a1, r, r1, needed):
     for v in range(n):
         if T.at[v] < 0 and not st.held[v]:
             end = a[v] + room * a1[v]
-            if end < 0.0 or end > T.C:
+            if end < 0.0 or end > T.box[T.rows_M[v]]:
                 needed[v] = True
     for v in range(T.alpha_N.size):
         if T.at[n + v] < 0 and not st.moving[v] and not st.frozen_N[v]:
             value, end = T.alpha_N[v] + st.moved[v], r[v] + room * r1[v]
-            if (end > 0.0 and value < T.C) or (end < 0.0 and value > 0.0):
+            below = value < T.box[T.rows_N[v]]
+            if (end > 0.0 and below) or (end < 0.0 and value > 0.0):
                 needed[n + v] = True
 
 
@@ -509,7 +517,8 @@ def _take_over(T, st, now, kind, at, upper, M, x, x0, x1, at_now):
     for v in range(T.alpha_N.size):
         if not st.moving[v] and not st.frozen_N[v] and v != at:
             value = T.alpha_N[v] + st.moved[v]
-            if (r[v] > 1e-12 and value < T.C) or (r[v] < -1e-12 and value > 0.0):
+            below = value < T.box[T.rows_N[v]]
+            if (r[v] > 1e-12 and below) or (r[v] < -1e-12 and value > 0.0):
                 meet = abs(at_now[v] / r[v])
                 if meet < first:
                     first, kind, found = meet, 3, v
@@ -544,19 +553,22 @@ def _give_way(T, st, now, kind, at, from_top, M, x, x0, x1, at_now):
         return -1, -1, False
     _answer(T, st, x[0], z)
     a = z[:n]
-    first, found_kind, found, upper = T.C, kind, at, not from_top
+    i = T.rows_N[at] if kind == 3 else T.rows_M[at]
+    first, found_kind, found, upper = T.box[i], kind, at, not from_top
     for v in range(T.alpha_M.size):
         if not st.held[v] and abs(a[v]) > 1e-9:
-            value = min(max(at_now[v], 0.0), T.C)
-            meet = (T.C - value) / a[v] if a[v] > 0.0 else value / -a[v]
+            top = T.box[T.rows_M[v]]
+            value = min(max(at_now[v], 0.0), top)
+            meet = (top - value) / a[v] if a[v] > 0.0 else value / -a[v]
             if meet < first:
                 first, found_kind, found, upper = meet, 0, v, a[v] > 0.0
     for j in range(n_moving):
         v, slope = st.at_N[j], x[0, n_held + j]
         if abs(slope) > 1e-9:
             value = T.alpha_N[v] + x0[n_held + j] + now * x1[n_held + j]
-            value = min(max(value, 0.0), T.C)
-            meet = (T.C - value) / slope if slope > 0.0 else value / -slope
+            top = T.box[T.rows_N[v]]
+            value = min(max(value, 0.0), top)
+            meet = (top - value) / slope if slope > 0.0 else value / -slope
             if meet < first:
                 first, found_kind, found, upper = meet, 2, v, slope > 0.0
     if found == at and found_kind == kind:  # it crosses its whole box by itself
@@ -568,12 +580,12 @@ def _give_way(T, st, now, kind, at, from_top, M, x, x0, x1, at_now):
 def _turn(T, st, kind, at, upper):
     """Exchange one variable."""
     if kind == 0:
-        st.held[at], st.target[at] = True, T.C if upper else 0.0
+        st.held[at], st.target[at] = True, T.box[T.rows_M[at]] if upper else 0.0
     elif kind == 1:
         st.held[at] = False
     elif kind == 2:
         st.moving[at] = False
-        st.moved[at] = (T.C if upper else 0.0) - T.alpha_N[at]
+        st.moved[at] = (T.box[T.rows_N[at]] if upper else 0.0) - T.alpha_N[at]
     else:
         st.moving[at], st.moved[at] = True, 0.0
 
@@ -674,10 +686,11 @@ def _write(T, st, x, a, out):
             out[n + v] += x[st.sizes[0] + moving]
             moving += 1
     for v in range(out.size):  # a residue beside a bound would count as free
+        top = T.box[T.rows_M[v] if v < n else T.rows_N[v - n]]
         if out[v] < T.small:
             out[v] = 0.0
-        elif out[v] > T.C - T.small:
-            out[v] = T.C
+        elif out[v] > top - T.small:
+            out[v] = top
 
 
 @kernel

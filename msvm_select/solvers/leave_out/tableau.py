@@ -1,6 +1,6 @@
 """Every machine without one sample, from one factorization of the full machine.
 
-Let M be the free variables of the full machine (0 < alpha < C), N all others, and
+Let M be the free variables of the full machine (0 < alpha < C_i), N all others, and
 KKT = [H_MM A_M; A_M' 0].  Two blocks say how the full optimum answers any change:
 
     a force f on M and a shift d of N move   alpha_M by  G f - X d,
@@ -92,15 +92,16 @@ class Tableau:
 
 
 def build(
-    gram: Gram, y: Ints, alpha: Floats, F: Floats, b: Floats, C: float
+    gram: Gram, y: Ints, alpha: Floats, F: Floats, b: Floats, box: Floats
 ) -> Tableau | None:
-    """The tableau at an optimum alpha, F (Q, m); None where there is none to trust."""
+    """The tableau at an optimum alpha, F (Q, m), box (m,); None: no such."""
     Q, m = alpha.shape
     cols, rows = np.nonzero(np.arange(Q)[:, None] != y)
     a = alpha[cols, rows]
     r = 1.0 - F[y[rows], rows] + F[cols, rows] - b[y[rows]] + b[cols]
-    free = (a > 0.0) & (a < C)
-    ties, r = _tie(y[rows], cols, a, r, C, np.bincount(y, minlength=Q) > 0)
+    top = box[rows]
+    free = (a > 0.0) & (a < top)
+    ties, r = _tie(y[rows], cols, a, r, top, np.bincount(y, minlength=Q) > 0)
     free[ties] = True
     arcs, n = _Arcs(y, rows, cols, a, r, free), int(free.sum())
     if a.size > ALL_WATCHED and Q > 2:
@@ -261,14 +262,14 @@ def _by_classes(gram: Gram, Q: int, arcs: _Arcs) -> Tableau:
 
 
 def _tie(
-    tails: Ints, heads: Ints, a: Floats, r: Floats, C: float, present: Mask
+    tails: Ints, heads: Ints, a: Floats, r: Floats, top: Floats, present: Mask
 ) -> tuple[list[int], Floats]:
     """Variables at a bound that tie the classes together where no free one does.
 
     The biases of a group of classes then slide within an interval; they are taken at
     the end of it, where r of some variable at its bound is 0: that one counts as free.
     """
-    free = (a > 0.0) & (a < C)
+    free = (a > 0.0) & (a < top)
     group = np.arange(present.size)
     for tail, head in {
         (int(s), int(e)) for s, e in zip(tails[free], heads[free], strict=True)
@@ -279,13 +280,13 @@ def _tie(
         one = np.unique(group[present])[0]
         inside, outside = group[tails], group[heads]
         across = present[heads] & (inside != outside)
-        up = across & (outside == one) & (a < C)  # r rises as the group's b does
+        up = across & (outside == one) & (a < top)  # r rises as the group's b does
         down = across & (inside == one) & (a > 0.0)  # r falls
         slack = np.where(up, -r, np.where(down, r, np.inf))
         sign = 1.0
         if not np.isfinite(slack).any():
             up = across & (outside == one) & (a > 0.0)
-            down = across & (inside == one) & (a < C)
+            down = across & (inside == one) & (a < top)
             slack = np.where(up, r, np.where(down, -r, np.inf))
             sign = -1.0
         at = int(slack.argmin())

@@ -43,8 +43,8 @@ def train(parts: Parts, last: Composed | None, jobs: int) -> tuple[Told, float]:
     scaled = 1.0
     if last is not None:
         alpha[:] = last.alpha
-        if parts.ridge == 0.0 and not last.hard_margin:
-            scaled = parts.box / last.parts.box
+        if not (parts.ridged or last.hard_margin):
+            scaled = parts.C / last.parts.C
     rows, starts, ones, columns = parts.flat
 
     def run(call: Call) -> None:
@@ -138,6 +138,6 @@ def _blocks(parts: Parts, gram: Blocks, alone: bool) -> Iterator[Call]:
         between = gram.between(gram.X[some[:at]], gram.X[some[at:]])
         K[:at, at:] = gram.finite(between)
         K[at:, :at] = K[:at, at:].T
-        if parts.ridge:
-            K[np.diag_indices_from(K)] += parts.ridge
+        if parts.ridged:
+            K[np.diag_indices_from(K)] += parts.ridge[some]
         yield Call(K, t, t + 1, True)

@@ -1081,13 +1081,13 @@ def _checked(K, s, lo, hi, x, p):
 
 
 @inner
-def _part(K, rows, ones, ridge, whole, C, A, first, second, lo, hi, s, beta):
+def _part(K, rows, ones, ridge, whole, box, A, first, second, lo, hi, s, beta):
     """K of the rows, the first ``ones`` of the class +1; their box, and beta from A."""
     n = rows.size
     for t in range(n):
         s[t] = 1.0 if t < ones else -1.0
-        lo[t] = 0.0 if t < ones else -C
-        hi[t] = C if t < ones else 0.0
+        lo[t] = 0.0 if t < ones else -box[rows[t]]
+        hi[t] = box[rows[t]] if t < ones else 0.0
         beta[t] = A[rows[t], first] if t < ones else -A[rows[t], second]
     if whole:
         return K
@@ -1096,15 +1096,15 @@ def _part(K, rows, ones, ridge, whole, C, A, first, second, lo, hi, s, beta):
         source, row = K[rows[i]], block[i]
         for j in range(n):
             row[j] = source[rows[j]]
-        row[i] += ridge
+        row[i] += ridge[rows[i]]
     return block
 
 
 @inner
-def _certify(K, s, lo, hi, beta, g, b, C, stats):
+def _certify(K, s, lo, hi, beta, g, b, stats):
     """What the part certifies of itself, in its own scale (``stats``)."""
     low, high = _interval(lo, hi, beta, g, -1)
-    total = square = slack = worst = 0.0
+    total = square = slack = paid = worst = 0.0
     free = top = 0.0
     small = 0.0
     for t in range(s.size):
@@ -1113,6 +1113,7 @@ def _certify(K, s, lo, hi, beta, g, b, C, stats):
         square += beta[t] * (s[t] - g[t])
         xi = s[t] * e
         slack += max(xi, 0.0)
+        paid += (hi[t] - lo[t]) * max(xi, 0.0)
         if 0.0 < xi < 1e-6:
             small = max(small, xi)
         room = hi[t] - beta[t] if e > 0.0 else beta[t] - lo[t]
@@ -1124,9 +1125,10 @@ def _certify(K, s, lo, hi, beta, g, b, C, stats):
     stretch = (1.0 + 1e-15) / (1.0 - small)
     stretched = 0.0
     for t in range(s.size):
-        stretched += max(0.0, 1.0 - stretch * (1.0 - s[t] * (g[t] - b)))
+        xi = max(0.0, 1.0 - stretch * (1.0 - s[t] * (g[t] - b)))
+        stretched += (hi[t] - lo[t]) * xi
     dual = total - 0.5 * square
-    primal = min(0.5 * square + C * slack, 0.5 * stretch**2 * square + C * stretched)
+    primal = min(0.5 * square + paid, 0.5 * stretch**2 * square + stretched)
     stats[SUM], stats[SQUARE], stats[SLACK], stats[KKT] = total, square, slack, worst
     stats[BIAS], stats[WIDTH], stats[FREE], stats[TOP] = b, low - high, free, top
     stats[WIDTH] = high - low
@@ -1136,7 +1138,7 @@ def _certify(K, s, lo, hi, beta, g, b, C, stats):
 
 @kernel
 def train_parts(
-    K, rows, starts, ones, columns, C, ridge, whole, scaled, A, f, stats, begin, end
+    K, rows, starts, ones, columns, box, ridge, whole, scaled, A, f, stats, begin, end
 ):
     """The parts ``begin`` to ``end``, from A to their optimum.
 
@@ -1152,7 +1154,7 @@ def train_parts(
         s, lo, hi = np.empty(n), np.empty(n), np.empty(n)
         beta, g = np.empty(n), np.empty(n)
         block = _part(
-            K, own, ones[t], ridge, whole, C, A, first, second, lo, hi, s, beta
+            K, own, ones[t], ridge, whole, box, A, first, second, lo, hi, s, beta
         )
         for i in range(n):
             beta[i] = min(max(beta[i] * scaled, lo[i]), hi[i])
@@ -1160,7 +1162,7 @@ def train_parts(
         steps, corners = _optimum(block, s, lo, hi, beta, g)
         low, high = _interval(lo, hi, beta, g, -1)
         b = 0.5 * (low + high)
-        _certify(block, s, lo, hi, beta, g, b, C, stats[t])
+        _certify(block, s, lo, hi, beta, g, b, stats[t])
         stats[t, STEPS], stats[t, CORNERS] = steps, corners
         for i in range(n):
             k = first if i < ones[t] else second
@@ -1175,7 +1177,7 @@ def leave_out_parts(
     starts,
     ones,
     columns,
-    C,
+    box,
     ridge,
     whole,
     A,
@@ -1194,7 +1196,7 @@ def leave_out_parts(
         s, lo, hi = np.empty(n), np.empty(n), np.empty(n)
         beta, g = np.empty(n), np.empty(n)
         block = _part(
-            K, own, ones[t], ridge, whole, C, A, first, second, lo, hi, s, beta
+            K, own, ones[t], ridge, whole, box, A, first, second, lo, hi, s, beta
         )
         _product(block, beta, s, g)
         out, at_top = np.empty(n), np.empty(n, np.bool_)

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from msvm_select.model.predictions import Predictions
 
 OFFERED = ("csv", "tsv", "json", "ndjson")
+KNOWN = ("one_hot", "drop", "weight_column", "group_column")
+"""What the model knows of its own columns."""
 HELP = {
     "target": "The class column, if there is one, to count the errors. Default: the "
     "one of the name that the model was trained on.",
@@ -39,8 +41,7 @@ HELP = {
 @data_argument
 @takes(
     *("scores", "output", "form"),
-    # the model knows its own columns
-    *(name for name in READ if name not in ("one_hot", "drop")),
+    *(name for name in READ if name not in KNOWN),
     "quiet",
     form={
         "name": "format",

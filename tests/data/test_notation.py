@@ -106,7 +106,7 @@ def test_drop() -> None:
 
 
 @pytest.mark.parametrize(
-    ("drop", "words"), [("whom", "did you mean 'who'"), ("c", "the target or the id")]
+    ("drop", "words"), [("whom", "did you mean 'who'"), ("c", "the target is in it")]
 )
 def test_drop_of_what_cannot_be(drop: str, words: str) -> None:
     """A column that is not there, or that is needed."""

@@ -67,6 +67,9 @@ VALUES: dict[str, tuple[Any, Any, Any]] = {
     "decimal": ("comma", "point", "comma"),
     "drop": (["a"], ["b", "c"], ["d"]),
     "thousands": ("comma", "point", "space"),
+    "weight_column": ("a", "b", "c"),
+    "group_column": ("a", "b", "c"),
+    "class_weight": ("balanced", "a=2,b=1", "c=3"),
 }
 FLAGS = [n for n, one in {**READING, **SETTINGS}.items() if one.is_flag]
 # What else must be said for a setting to have a sense.

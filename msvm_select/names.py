@@ -210,3 +210,24 @@ ENDINGS = {
     ".md": "markdown",
 }
 """The format that the ending of a file's name stands for."""
+
+INPUT_FORMATS = {
+    "csv": "text with a delimiter between the fields (.csv, .tsv and all others)",
+    "libsvm": "LIBSVM's text, index:value (.svm, .libsvm, .t)",
+    "parquet": "Parquet; needs msvm-select[io] (.parquet, .pq)",
+    "arrow": "Arrow and Feather; needs msvm-select[io] (.arrow, .feather, .ipc)",
+    "arff": "Weka's ARFF, dense or sparse (.arff)",
+    "excel": "a sheet of Excel; needs msvm-select[io] (.xlsx, .xlsm)",
+}
+"""Name -> summary; each may also be packed by gzip (.gz)."""
+
+INPUT_ENDINGS = {
+    ".csv": "csv",
+    ".tsv": "csv",
+    **dict.fromkeys((".svm", ".libsvm", ".t"), "libsvm"),
+    **dict.fromkeys((".parquet", ".pq"), "parquet"),
+    **dict.fromkeys((".arrow", ".feather", ".ipc"), "arrow"),
+    ".arff": "arff",
+    **dict.fromkeys((".xlsx", ".xlsm"), "excel"),
+}
+"""What a data file is by the ending of its name, but for .gz."""

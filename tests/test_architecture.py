@@ -10,7 +10,17 @@ from pathlib import Path
 PACKAGE = Path(__file__).parent.parent / "msvm_select"
 PLUG_INS = ("kernels", "machines", "solvers", "criteria")
 BELOW = (
-    *("errors", "phrases", "names", "files", "memory", "lapack", "handover", "columns"),
+    *(
+        "errors",
+        "phrases",
+        "names",
+        "extras",
+        "files",
+        "memory",
+        "lapack",
+        "handover",
+        "columns",
+    ),
     "records",
     *("left_out", "flow", "solution", "votes", "parts", "geometry"),
     "metrics",
@@ -44,6 +54,9 @@ DOORS = {
     "click": ("cli/",),
     "rich": ("cli/", "show/"),
     "pandas": ("data/", "results/"),
+    "pyarrow": ("data/", "results/"),
+    "openpyxl": ("data/",),
+    "onnx": ("model/onnx.py",),
     # the ball takes thousands of steps of some microseconds, as the solvers do, and
     # votes are counted by the million
     "numba": ("solvers/", "geometry/ball.py", "votes.py"),
@@ -58,6 +71,7 @@ DOORS = {
 # are slow to load, modules that not every system has, and these of our own.
 LATE_PACKAGES = {
     *("matplotlib", "rich", "pandas", "scipy", "osqp", "qpsolvers"),
+    *("pyarrow", "openpyxl", "onnx"),
     *("resource", "fcntl"),
     *("importlib", "platform", "traceback"),
 }

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from scipy.stats import multivariate_normal
 
+from msvm_select import extras
 from msvm_select.experiment import (
     GRID,
     Classifier,
@@ -28,7 +29,6 @@ from msvm_select.experiment import (
 from msvm_select.generate import CENTRES, VARIANCES, three_gaussians
 from msvm_select.model.fitting import fit
 from msvm_select.names import FORMATS
-from msvm_select.show.figures import look
 from tests.conftest import run
 
 POINT = 1e-5  # a thousandth of a percent
@@ -226,7 +226,7 @@ def test_boundaries_are_where_two_classes_are_equal_and_best() -> None:
 
 def test_without_matplotlib_one_is_told_how_to_get_it(monkeypatch, tmp_path) -> None:
     """Before anything is trained, exit 1."""
-    monkeypatch.setattr(look, "find_spec", lambda name: None)
+    monkeypatch.setattr(extras, "find_spec", lambda name: None)
     result = small("-o", str(tmp_path / "figure.png"))
     assert result.exit_code == 1
     assert "pip install 'msvm-select[plot]'" in result.stderr

@@ -8,6 +8,7 @@ spaces, commas or colons; importing this module registers them with click.
 from __future__ import annotations
 
 import csv
+import gzip
 import io
 import os
 import re
@@ -29,7 +30,7 @@ from click.shell_completion import (
     split_arg_string,
 )
 
-from msvm_select.names import CRITERIA
+from msvm_select.names import CRITERIA, INPUT_ENDINGS
 from msvm_select.settings.catalogue import COLUMN, EVERY, FILE
 
 DELIMITERS = {"tab": "\t", "semicolon": ";", "comma": ","}
@@ -143,9 +144,12 @@ def _data_of(config: str | None) -> str | None:
 
 def _header(path: Path, delimiter: str | None, encoding: str | None) -> list[str]:
     """The names in the first line that is not blank; a pipe is left alone."""
-    if not os.path.isfile(path):
+    packed = path.suffix == ".gz"
+    ending = path.with_suffix("").suffix if packed else path.suffix
+    if not os.path.isfile(path) or INPUT_ENDINGS.get(ending, "csv") != "csv":
         return []
-    with path.open(encoding=encoding or "utf-8-sig", newline="") as file:
+    opened = gzip.open if packed else open
+    with opened(path, "rt", encoding=encoding or "utf-8-sig", newline="") as file:
         text = file.read(MOST_READ).lstrip()
     given = [DELIMITERS.get(delimiter, delimiter)] if delimiter is not None else []
     rows = [

@@ -71,16 +71,16 @@ def command(data: str, **options: Any) -> None:
     for line in answer.sheet(doubts.describe(samples)).render("table").splitlines():
         talk.say(line)
     talk.say("")
-    folder = _folder(data, talk)
+    beside = _folder(data, talk) / Path(data.removesuffix(".gz")).stem
     if options["journal"] is None:
-        options |= _named(folder / Path(data).stem, samples, settings, options)
+        options |= _named(beside, samples, settings, options)
 
     def go_on(results: Results) -> None:
         journal = options["journal"]
         talk.say(f"Written: {journal}")
         if results.chosen is None:
             return
-        model = _free(folder / f"{Path(data).stem}.model", ".json")
+        model = _free(beside.with_name(f"{beside.name}.model"), ".json")
         select = {} if settings.select == "best" else {"select": settings.select}
         told = [data, "--from", journal, *words.options({**reading, **select})]
         line = shlex.join(["fit", *map(str, told), "-o", str(model)])

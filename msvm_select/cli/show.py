@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import fields
 from itertools import chain
 from textwrap import wrap
@@ -18,7 +18,15 @@ from msvm_select.cli import COMPLETE_VARIABLE, EXIT_CODES, PROGRAM, cli
 from msvm_select.cli.completing import SHELLS
 from msvm_select.cli.options import Command, takes
 from msvm_select.criteria import base as criteria
-from msvm_select.names import CRITERIA, ENDINGS, FORMATS, KERNELS, SOLVERS
+from msvm_select.names import (
+    CRITERIA,
+    ENDINGS,
+    FORMATS,
+    INPUT_ENDINGS,
+    INPUT_FORMATS,
+    KERNELS,
+    SOLVERS,
+)
 
 WIDTH = 80
 Facts = dict[str, Any]
@@ -54,12 +62,22 @@ def _criteria() -> dict[str, Facts]:
 
 
 def _formats() -> dict[str, Facts]:
+    return _with_endings(FORMATS, ENDINGS)
+
+
+def _input_formats() -> dict[str, Facts]:
+    return _with_endings(INPUT_FORMATS, INPUT_ENDINGS)
+
+
+def _with_endings(
+    formats: Mapping[str, str], endings: Mapping[str, str]
+) -> dict[str, Facts]:
     return {
         name: {
             "summary": summary,
-            "endings": [end for end, format in ENDINGS.items() if format == name],
+            "endings": [end for end, format in endings.items() if format == name],
         }
-        for name, summary in FORMATS.items()
+        for name, summary in formats.items()
     }
 
 
@@ -72,6 +90,7 @@ TOPICS: dict[str, Callable[[], dict[str, Facts]]] = {
     "solvers": _solvers,
     "criteria": _criteria,
     "formats": _formats,
+    "input-formats": _input_formats,
     "exit-codes": _exit_codes,
 }
 

@@ -29,7 +29,6 @@ MISSING = frozenset(
 SHOWN = 5
 COMMA = re.compile(r"[-+]?(\d*,\d+|\d+,)([eE][-+]?\d+)?")  # a decimal comma
 EITHER = re.compile(r"[-+]?[1-9]\d{0,2},\d{3}")  # or a separator of thousands
-LIBSVM_SUFFIXES = (".svm", ".libsvm", ".t")
 LIBSVM_TARGET = "class"
 MOST_DIGITS = 18  # of a feature's number; a file of so many features there is not
 MOST_NUMBERS = 2**29  # 4 GiB once it is dense

@@ -9,11 +9,11 @@ from functools import cached_property
 from typing import Any
 
 from msvm_select.errors import SettingsError
+from msvm_select.names import INPUT_FORMATS
 from msvm_select.phrases import listed, quoted
 from msvm_select.records import Columns
 
 MISSING_POLICIES = ("error", "drop", "mean")
-INPUT_FORMATS = ("csv", "libsvm")
 DECIMALS = {"point": False, ".": False, "comma": True, ",": True}
 THOUSANDS = {
     "comma": ",",
@@ -62,7 +62,7 @@ class ReadOptions:
 
     ``target``, ``id_column``, ``one_hot``, ``drop`` and the columns of weights and
     groups are names or numbers of columns (1-based; negative ones count from the end; a
-    column that has the number as its name wins).
+    column that has the number as its name wins). So is ``sheet``, of a workbook.
     """
 
     target: str | None = None
@@ -79,13 +79,17 @@ class ReadOptions:
     drop: tuple[str, ...] = ()
     weight_column: str | None = None
     group_column: str | None = None
+    sheet: str | None = None
 
     def __post_init__(self) -> None:
         """Refuse what is no choice."""
         if self.missing not in MISSING_POLICIES:
             raise SettingsError(f"--missing {self.missing}: error, drop or mean")
         if self.input_format not in (None, *INPUT_FORMATS):
-            raise SettingsError(f"--input-format {self.input_format}: csv or libsvm")
+            raise SettingsError(
+                f"--input-format {quoted(str(self.input_format))}: "
+                f"{', '.join(INPUT_FORMATS)}"
+            )
         if self.decimal not in (None, *DECIMALS):
             raise SettingsError(f"--decimal {self.decimal}: point or comma")
         if self.thousands not in (None, *THOUSANDS, *THOUSANDS.values()):
@@ -130,7 +134,7 @@ def options_of(**given: Any) -> ReadOptions:
             f"No option of reading data is called {listed(unknown)}; there are "
             f"{listed(OPTIONS, 20)}."
         )
-    for name in ("target", "id_column", "weight_column", "group_column"):
+    for name in ("target", "id_column", "weight_column", "group_column", "sheet"):
         if given.get(name) is not None:
             given[name] = str(given[name])
     for name in ("na_values", "one_hot", "drop"):

@@ -5,23 +5,19 @@ pandas is imported where a DataFrame is made, and for large files; not before.
 
 from __future__ import annotations
 
-import math
 import os
 import sys
-from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from msvm_select.data.cells import (
-    LIBSVM_SUFFIXES,
-    LIBSVM_TARGET,
-    Cells,
-    Reader,
-    read_libsvm,
-)
+from msvm_select.data.arff import read_arff
+from msvm_select.data.arrow import read_arrow
+from msvm_select.data.cells import LIBSVM_TARGET, Cells, Reader, read_libsvm
 from msvm_select.data.doubts import Problems
+from msvm_select.data.excel import read_excel
+from msvm_select.data.held import Body, Frame, Held, body_of
 from msvm_select.data.options import (
     OPTIONS,
     PYTHON,
@@ -31,18 +27,27 @@ from msvm_select.data.options import (
 )
 from msvm_select.data.roles import Heading, Roles, prediction_roles, training_roles
 from msvm_select.data.samples import dataset_of, samples_of
-from msvm_select.data.source import Readable, Source, load
-from msvm_select.data.table import Table, Texts, open_table
+from msvm_select.data.source import BYTES, Readable, Source, load
+from msvm_select.data.table import Table, open_table
 from msvm_select.errors import DataError, SettingsError
-from msvm_select.records import Columns, Dataset, Floats
+from msvm_select.records import Columns, Dataset
 
 if TYPE_CHECKING:
     import pandas as pd
 
 DataFrame: TypeAlias = "pd.DataFrame"
-Body = Callable[[Reader], tuple[Cells, Notation]]  # how numbers proved to be written
 NAME = "DataFrame"
 TARGETS = ("class", "target", "the class")  # names for y, the first that is free
+OF_TEXT = ("delimiter", "encoding")
+NOT_FOR: dict[str, tuple[str, ...]] = {
+    "csv": ("sheet",),
+    "libsvm": ("sheet",),
+    "parquet": (*OF_TEXT, "no_header", "sheet"),
+    "arrow": (*OF_TEXT, "no_header", "sheet"),
+    "arff": ("delimiter", "no_header", "sheet"),
+    "excel": OF_TEXT,
+}
+"""Options that a format has no use for."""
 
 
 def as_dataset(data: Any, **reading: Any) -> Dataset:
@@ -69,8 +74,9 @@ def as_dataset(data: Any, **reading: Any) -> Dataset:
             "what load_csv gives."
         )
     options, problems = options_of(**reading), Problems(NAME, unit="row")
-    body = _body_of(frame, problems)
-    return _to_learn(_heading(frame), body, options, "data", problems)
+    held = Frame(frame)
+    body = body_of(held, problems)
+    return _to_learn(held.heading, body, options, "data", problems)
 
 
 def split_reading(data: Any, values: dict[str, Any]) -> tuple[Dataset, dict[str, Any]]:
@@ -94,8 +100,9 @@ def as_samples(data: Any, columns: Columns, **reading: Any) -> Dataset | None:
     if frame is None or not _is_named(frame, columns):
         return None
     options, problems = options_of(**reading), Problems(NAME, unit="row")
-    body = _body_of(frame, problems)
-    return _to_classify(_heading(frame), body, columns, options, NAME, problems)
+    held = Frame(frame)
+    body = body_of(held, problems)
+    return _to_classify(held.heading, body, columns, options, NAME, problems)
 
 
 def load_csv(path: Readable, **options: Any) -> Dataset:
@@ -112,16 +119,14 @@ def read_dataset(path: Readable, options: ReadOptions | None = None) -> Dataset:
     Raises UnusableDataError with all that was found wrong, and where.
     """
     options = options or ReadOptions()
-    source = load(path, options.encoding)
-    problems = Problems(source.name, notes=list(source.notes))
-    if _is_libsvm(source, options):
+    source, problems = _source(path, options)
+    if source.format == "libsvm":
         cells = read_libsvm(source, None, problems)
         header = (*cells.inputs, LIBSVM_TARGET)
         columns = Columns(header, LIBSVM_TARGET, missing=options.missing)
         return dataset_of(cells, columns, source.stem, options.said, problems)
-    table = open_table(source, options, options.notation().comma, problems)
-    body = _body(table, options, problems)
-    return _to_learn(table.heading, body, options, source.stem, problems)
+    heading, body = _table(source, options, options.notation().comma, problems)
+    return _to_learn(heading, body, options, source.stem, problems)
 
 
 def read_features(
@@ -135,16 +140,15 @@ def read_features(
     ``missing=mean`` or the options say so.
     """
     options = options or ReadOptions()
-    source = load(path, options.encoding)
-    problems = Problems(source.name, notes=list(source.notes))
-    if _is_libsvm(source, options):
+    source, problems = _source(path, options)
+    if source.format == "libsvm":
         cells = read_libsvm(source, len(columns.inputs), problems)
         cells = replace(cells, inputs=columns.inputs)
         roles = Roles((LIBSVM_TARGET,), (), 0)
         return samples_of(cells, roles, columns, options.missing, source.stem, problems)
-    table = open_table(source, options, options.notation(columns).comma, problems)
-    body = _body(table, options, problems)
-    return _to_classify(table.heading, body, columns, options, source.stem, problems)
+    comma = options.notation(columns).comma
+    heading, body = _table(source, options, comma, problems)
+    return _to_classify(heading, body, columns, options, source.stem, problems)
 
 
 def is_file(data: Any) -> bool:
@@ -226,38 +230,49 @@ def _body(table: Table, options: ReadOptions, problems: Problems) -> Body:
     return read
 
 
-def _body_of(frame: DataFrame, problems: Problems) -> Body:
-    """The cells of a DataFrame, told as row 1, 2, ..."""
-
-    def read(reader: Reader) -> tuple[Cells, Notation]:
-        roles, m = reader.roles, len(frame)
-        numbers = {i: _numbers(frame, i, reader) for i in roles.numeric}
-        texts: dict[int, Texts] = {
-            i: np.array(reader.text(_written(frame, i)), dtype=object)
-            for i in roles.texts
-        }
-        reader.tell(None, m, problems)
-        lines = np.arange(1, m + 1, dtype=np.int64)
-        cells = reader.cells(reader.block(numbers, m), texts, lines)
-        return cells, reader.notation
-
-    return read
+def _source(path: Readable, options: ReadOptions) -> tuple[Source, Problems]:
+    """The bytes and their format; refuses options that the format has no use for."""
+    source = load(path, options.encoding, options.input_format)
+    if source.format == "libsvm":
+        _refuse_columns(source.name, options)
+    said = [name for name in NOT_FOR[source.format] if name in options.said]
+    if said:
+        told = " and ".join("--" + name.replace("_", "-") for name in said)
+        raise SettingsError(
+            f"{told}: {source.name} is read as {source.format}, which has no use for it"
+        )
+    row = source.format in BYTES
+    unit, notes = "row" if row else "line", list(source.notes)
+    return source, Problems(source.name, notes=notes, unit=unit)
 
 
-def _is_libsvm(source: Source, options: ReadOptions) -> bool:
-    """By the option, else by the file's extension."""
-    named = options.input_format
-    if (named or ("libsvm" if source.suffix in LIBSVM_SUFFIXES else "csv")) == "csv":
-        return False
+def _refuse_columns(name: str, options: ReadOptions) -> None:
     columns = (options.target, options.id_column, *options.one_hot, *options.drop)
     beside = (options.weight_column, options.group_column)
     if any((*columns, *beside)) or options.delimiter or options.notation() != PYTHON:
         raise SettingsError(
-            f"{source.name} is LIBSVM text, which has no columns: --target, "
+            f"{name} is LIBSVM text, which has no columns: --target, "
             "--id-column, --weight-column, --group-column, --one-hot, --drop, "
             "--delimiter, --decimal and --thousands do not apply"
         )
-    return True
+
+
+def _table(
+    source: Source, options: ReadOptions, comma: bool, problems: Problems
+) -> tuple[Heading, Body]:
+    """The names of the columns, and what reads their cells."""
+    held: Held
+    match source.format:
+        case "parquet" | "arrow":
+            held = read_arrow(source, options, problems)
+        case "excel":
+            held = read_excel(source, options, problems)
+        case "arff":
+            held = read_arff(source, problems)
+        case _:
+            table = open_table(source, options, comma, problems)
+            return table.heading, _body(table, options, problems)
+    return held.heading, body_of(held, problems)
 
 
 def _frame(data: Any) -> DataFrame | None:
@@ -279,42 +294,11 @@ def _refuse_options(reading: dict[str, Any]) -> None:
         )
 
 
-def _heading(frame: DataFrame) -> Heading:
-    return Heading(tuple(map(str, frame.columns)))
-
-
 def _is_named(frame: DataFrame, columns: Columns) -> bool:
     """Whether the columns have names, or numbers for names as the model's have."""
     if any(isinstance(name, str) for name in frame.columns):
         return True
     return set(columns.inputs) <= set(map(str, frame.columns))
-
-
-def _numbers(frame: DataFrame, i: int, reader: Reader) -> Floats:
-    column = frame.iloc[:, i]
-    if column.dtype.kind in "iufb":
-        return column.to_numpy(dtype=np.float64, na_value=np.nan)
-    as_is = Reader(reader.roles, reader.na_values, PYTHON, reader.odd)
-    texts = all(isinstance(value, str) for value in column.dropna())
-    rows: Sequence[int] = range(1, len(frame) + 1)
-    return (reader if texts else as_is).column(i, _written(frame, i), rows)
-
-
-def _written(frame: DataFrame, i: int) -> list[str]:
-    """The cells of a column as a file would have them; missing ones are empty."""
-    column = frame.iloc[:, i]
-    gaps = column.isna().tolist()
-    return [
-        "" if gap else _cell(value)
-        for value, gap in zip(column.tolist(), gaps, strict=True)
-    ]
-
-
-def _cell(value: Any) -> str:
-    """A whole number without decimals, also where pandas made a float of it."""
-    if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
-        return str(int(value)) if value or math.copysign(1.0, value) > 0 else "-0.0"
-    return str(value)
 
 
 def _joined(X: Any, y: Any) -> tuple[DataFrame, str]:

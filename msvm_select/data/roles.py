@@ -245,8 +245,8 @@ def _check_header(
         )
     if line is not None and _looks_like_sample([names[i] for i in inputs]):
         problems.note(
-            f"all features in line {line} are named by numbers: say --no-header if "
-            "this line is a sample"
+            f"all features in {problems.unit} {line} are named by numbers: say "
+            f"--no-header if this {problems.unit} is a sample"
         )
 
 

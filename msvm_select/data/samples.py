@@ -211,7 +211,9 @@ def _drop(cells: Cells, bad: Mask, problems: Problems) -> Cells:
         return cells
     m, count = bad.size, int(bad.sum())
     first = int(cells.lines[np.argmax(bad)])
-    problems.note(f"{count} of {m} rows left out: missing values (first: line {first})")
+    problems.note(
+        f"{count} of {m} rows left out: missing values (first: {problems.unit} {first})"
+    )
     return cells.keep(~bad)
 
 

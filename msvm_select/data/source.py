@@ -1,11 +1,17 @@
-"""Where text comes from: a file or a stream, decoded, with its name for messages."""
+"""Where data come from: a file or a stream, with its name for messages and its format.
+
+What is packed by gzip is unpacked; text is decoded, and other formats stay bytes.
+"""
 
 from __future__ import annotations
 
 import codecs
+import gzip
 import io
 import os
+import re
 import sys
+import zlib
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -13,30 +19,35 @@ from typing import BinaryIO, TextIO
 
 from msvm_select.errors import DataError, SettingsError
 from msvm_select.memory import refuse_large
+from msvm_select.names import INPUT_ENDINGS
 from msvm_select.phrases import did_you_mean, quoted
 
 BLOCK = 2**20  # characters
+UNPACKED = 2**26  # bytes that are unpacked before the memory is looked at again
+GZIP, PACKED = b"\x1f\x8b", ".gz"
+BYTES = ("parquet", "arrow", "excel")  # formats that are no text
 LOOKED_AT = 512  # bytes, to tell what a file is
 FIRST_LINES = 2**16  # bytes, to tell how long its lines are
 UNPACK = "unpack it first"
 EXPORT = "write it as CSV first"
+SAY = "say --input-format {}"
 
 # The first bytes, what begins with them, what to do.
 SIGNATURES: tuple[tuple[bytes, str, str], ...] = (
     (
         b"PK\x03\x04",
         "a spreadsheet (xlsx, ods) or another zip archive",
-        "save the sheet as CSV, or unpack it",
+        "save the sheet as xlsx or CSV, or unpack it",
     ),
-    (b"\xd0\xcf\x11\xe0", "a spreadsheet (xls)", "save the sheet as CSV"),
+    (b"\xd0\xcf\x11\xe0", "a spreadsheet (xls)", "save the sheet as xlsx or CSV"),
     (b"\x1f\x8b", "packed by gzip", UNPACK),
     (b"BZh", "packed by bzip2", UNPACK),
     (b"\xfd7zXZ\0", "packed by xz", UNPACK),
     (b"\x28\xb5\x2f\xfd", "packed by zstd", UNPACK),
     (b"7z\xbc\xaf", "a 7z archive", UNPACK),
-    (b"PAR1", "a Parquet file", EXPORT),
-    (b"ARROW1", "an Arrow file", EXPORT),
-    (b"FEA1", "a Feather file", EXPORT),
+    (b"PAR1", "a Parquet file", SAY.format("parquet")),
+    (b"ARROW1", "an Arrow file", SAY.format("arrow")),
+    (b"FEA1", "a Feather file", SAY.format("arrow")),
     (b"\x89HDF", "an HDF5 file", EXPORT),
     (b"\x93NUMPY", "a NumPy array", EXPORT),
     (b"SQLite format 3", "an SQLite database", EXPORT),
@@ -47,11 +58,15 @@ SIGNATURES: tuple[tuple[bytes, str, str], ...] = (
     (b"<!doctype", "a web page", "was the download refused?"),
     (b"<html", "a web page", "was the download refused?"),
     (b"<?xml", "XML", EXPORT),
-    (b"@relation", "an ARFF file", EXPORT),
+    (b"@relation", "an ARFF file", SAY.format("arff")),
     (b'{"', "JSON", EXPORT),
     (b"[{", "JSON", EXPORT),
     (b"[[", "JSON", EXPORT),
 )
+MARKS = {b"PAR1": "parquet", b"ARROW1": "arrow", b"FEA1": "arrow"}
+"""What a file of no known ending is by its first bytes."""
+COMMENTS = re.compile(rb"^\s*%.*", re.MULTILINE)  # of ARFF, which may begin with some
+A_WORKBOOK = b"xl/workbook"  # a name within the zip archive that xlsx is
 WIDE = (
     # The mark of UTF-32 begins with that of UTF-16.
     (b"\xff\xfe\0\0", "utf-32"),
@@ -65,7 +80,7 @@ Readable = str | os.PathLike[str] | BinaryIO
 
 @dataclass(frozen=True)
 class Source:
-    """The bytes of a file, known to be text in ``encoding``."""
+    """The bytes of a file; but for the formats of BYTES, text in ``encoding``."""
 
     name: str
     stem: str
@@ -73,6 +88,7 @@ class Source:
     data: bytes
     encoding: str
     notes: tuple[str, ...] = ()
+    format: str = "csv"
 
     def open(self) -> TextIO:
         """The text from its beginning, line ends as they are."""
@@ -80,12 +96,18 @@ class Source:
         return io.TextIOWrapper(io.BytesIO(self.data), self.encoding, newline="")
 
 
-def load(path: Readable, encoding: str | None = None) -> Source:
+def load(
+    path: Readable, encoding: str | None = None, format: str | None = None
+) -> Source:
     """Read a path, a binary stream, or standard input where the path is ``-``.
 
-    Without an ``encoding`` it is UTF-8, or else cp1252, with a note.
+    Without an ``encoding`` text is UTF-8, or else cp1252, with a note; without a
+    ``format`` the ending of the file tells it, or else its first bytes.
     """
     source = _opened(path, _codec(encoding or "utf-8"))
+    source = replace(source, format=format or _recognised(source))
+    if source.format in BYTES:
+        return source
     try:
         _check_text(source)
     except UnicodeError:
@@ -106,12 +128,47 @@ def load(path: Readable, encoding: str | None = None) -> Source:
 def _opened(path: Readable, encoding: str) -> Source:
     if isinstance(path, str | os.PathLike) and os.fspath(path) != "-":
         name = os.fspath(path)
-        file = Path(name)
+        file, data = Path(name), _unpacked(name, _bytes(name, Path(name)))
+        if file.suffix.lower() == PACKED:
+            file = file.with_suffix("")
         # A name that is not UTF-8 could not be printed with the results.
         stem = os.fsencode(file.stem).decode("utf-8", "replace")
-        return Source(name, stem, file.suffix.lower(), _bytes(name, file), encoding)
+        return Source(name, stem, file.suffix.lower(), data, encoding)
     stream = _standard_input() if isinstance(path, str | os.PathLike) else path
-    return Source("standard input", "stdin", "", stream.read(), encoding)
+    name = "standard input"
+    return Source(name, "stdin", "", _unpacked(name, stream.read()), encoding)
+
+
+def _recognised(source: Source) -> str:
+    """The format, by the ending of the name, else by the first bytes; csv for most."""
+    if source.suffix in INPUT_ENDINGS:
+        return INPUT_ENDINGS[source.suffix]
+    start = source.data[:FIRST_LINES]
+    for mark, format in MARKS.items():
+        if start.startswith(mark):
+            return format
+    if start.startswith(b"PK\x03\x04") and A_WORKBOOK in source.data:
+        return "excel"
+    told = COMMENTS.sub(b"", start).lstrip().lower()
+    return "arff" if told.startswith(b"@relation") else "csv"
+
+
+def _unpacked(name: str, data: bytes) -> bytes:
+    """The bytes themselves, or what gzip packed in them."""
+    if not data.startswith(GZIP):
+        return data
+    blocks: list[bytes] = []
+    try:
+        with gzip.GzipFile(fileobj=io.BytesIO(data)) as packed:
+            while block := packed.read(UNPACKED):
+                blocks.append(block)
+                # a few bytes can hold gigabytes
+                refuse_large(f"{name}, unpacked,", UNPACKED * len(blocks), 0)
+    except (OSError, EOFError, zlib.error):
+        raise DataError(
+            f"{name} is packed by gzip, but damaged or not whole: it cannot be unpacked"
+        ) from None
+    return b"".join(blocks)
 
 
 def _codec(encoding: str) -> str:
@@ -166,7 +223,7 @@ def _no_such_file(file: Path) -> str:
 def _check_text(source: Source) -> None:
     """Refuse what is not text; a UnicodeError where it has another encoding."""
     data, encoding = source.data, source.encoding
-    if what := foreign(data):
+    if (what := foreign(data)) and source.format != "arff":
         raise DataError(f"{source.name} is {what}")
     wide = wide_encoding(data)
     if wide and not encoding.startswith(("utf-16", "utf-32")):
@@ -242,7 +299,10 @@ def rows_at_least(path: str) -> int:
         return 0
     try:
         with open(path, "rb") as file:
-            lines = file.read(FIRST_LINES).splitlines(keepends=True)
+            start = file.read(FIRST_LINES)
     except OSError:  # the reader tells it
         return 0
+    if foreign(start):  # no lines of text
+        return 0
+    lines = start.splitlines(keepends=True)
     return size // max(map(len, lines[:-1] or lines))

@@ -17,6 +17,7 @@ from msvm_select.errors import SettingsError
 from msvm_select.names import (
     CRITERIA,
     FORMATS,
+    INPUT_FORMATS,
     KERNELS,
     LOSSES,
     MACHINES,
@@ -389,8 +390,16 @@ READING = _by_name(
     ),
     input_format=_reading(
         TEXT,
-        "Default: libsvm for .svm, .libsvm and .t files, else csv.",
-        choices=("csv", "libsvm"),
+        f"{_either(INPUT_FORMATS, '')}. Default: by the ending of the name, else by "
+        "the first bytes.",
+        metavar="NAME",
+        choices=tuple(INPUT_FORMATS),
+    ),
+    sheet=_reading(
+        TEXT,
+        "Of an Excel file: the sheet, by name or number. Default: the first that is "
+        "not empty.",
+        metavar="NAME|N",
     ),
     decimal=_reading(
         MARK,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import os
 import re
 import shlex
@@ -30,6 +31,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         'sepal length, "sepal $w",it\'s,"a,b",klasse,naïve\n1,2,3,4,a,5\n',
         encoding="utf-8-sig",
     )
+    Path("odd.csv.gz").write_bytes(gzip.compress(Path("odd.csv").read_bytes()))
+    Path("odd.parquet").write_bytes(b"PAR1")
     Path("semi.txt").write_text("eins;zwei,5;Größe\n", encoding="latin-1")
     Path("configs").mkdir()
     Path("configs/odd.toml").write_text('data = "../odd.csv"\n')
@@ -105,6 +108,9 @@ def test_the_separators_are_those_of_the_reader() -> None:
         ("sweep odd.csv --no-header --target ", []),
         ("sweep odd.csv --delimiter xx --target ", []),
         ("sweep pipe --target ", []),
+        ("sweep odd.csv.gz --target k", ["klasse"]),
+        ("sweep odd.parquet --target ", []),
+        ("sweep odd.csv --input-format ar", ["arrow", "arff"]),
         ("sweep no.csv --target ", []),
         ("sweep configs --target ", []),
         ("sweep semi.txt --target ", []),

@@ -64,6 +64,7 @@ VALUES: dict[str, tuple[Any, Any, Any]] = {
     "one_hot": (["a"], ["b", "c"], ["d"]),
     "missing": ("mean", "drop", "error"),
     "input_format": ("libsvm", "csv", "libsvm"),
+    "sheet": ("a", "2", "b c"),
     "decimal": ("comma", "point", "comma"),
     "drop": (["a"], ["b", "c"], ["d"]),
     "thousands": ("comma", "point", "space"),

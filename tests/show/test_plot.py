@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner, Result
 
-from msvm_select import fit, load_csv
+from msvm_select import extras, fit, load_csv
 from msvm_select.cli import cli
 from msvm_select.columns import Row
 from msvm_select.results.choosing import chosen as choose
@@ -464,7 +464,7 @@ def test_without_matplotlib_the_map_is_still_printed(
 ) -> None:
     """Pictures say what to install, exit 1; ``--ascii`` needs nothing."""
     source = kept(swept, tmp_path / "two.json")
-    monkeypatch.setattr(look, "find_spec", lambda name: None)
+    monkeypatch.setattr(extras, "find_spec", lambda name: None)
     found = plot(source, "-o", tmp_path / "a.png")
     assert found.exit_code == 1
     assert "pip install 'msvm-select[plot]'" in found.stderr

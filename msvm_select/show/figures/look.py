@@ -11,11 +11,11 @@ import math
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from msvm_select.errors import MsvmError, SettingsError
+from msvm_select.errors import SettingsError
+from msvm_select.extras import need
 from msvm_select.phrases import listed
 from msvm_select.show.charts.scale import Grid, compact
 
@@ -79,11 +79,7 @@ def check_figure(path: str | Path) -> None:
         raise SettingsError(
             f"{path}: a figure's name ends in one of {listed(PICTURES)}."
         )
-    if find_spec("matplotlib") is None:
-        raise MsvmError(
-            "A figure needs matplotlib, which is not installed; "
-            "pip install 'msvm-select[plot]' brings it."
-        )
+    need("matplotlib", "A figure")
 
 
 def picture(draw: Callable[[], Figure], path: str | Path, dpi: int = DOTS) -> Picture:

@@ -142,14 +142,17 @@ class Scaling:
     scale: Floats
 
     @classmethod
-    def fit(cls, X: Floats, kind: str) -> Scaling:
+    def fit(cls, X: Floats, kind: str, weights: Floats | None = None) -> Scaling:
         """``standard``: mean 0, population variance 1; ``minmax``: [0, 1]; ``none``.
 
-        A column that does not vary becomes 0 (``none`` leaves it alone).
+        A column that does not vary becomes 0 (``none`` leaves it alone). A sample of
+        weight 2 counts as two.
         """
         some = ~np.isnan(X)
-        count = np.maximum(some.sum(axis=0), 1)
-        fill = np.where(some, X, 0.0).sum(axis=0) / count
+        w = np.ones((len(X), 1)) if weights is None else weights[:, None]
+        count = (w * some).sum(axis=0)
+        count = np.where(count > 0.0, count, 1.0)
+        fill = (w * np.where(some, X, 0.0)).sum(axis=0) / count
         filled = np.where(some, X, fill)
         zero, one = np.zeros(X.shape[1]), np.ones(X.shape[1])
         if kind == "none":
@@ -159,6 +162,9 @@ class Scaling:
             shift, spread = low, high - low
         else:
             shift, spread = filled.mean(axis=0), filled.std(axis=0)
+            if weights is not None:
+                shift = (w * filled).sum(axis=0) / w.sum()
+                spread = np.sqrt((w * (filled - shift) ** 2).sum(axis=0) / w.sum())
         shift = np.where(low == high, low, shift)
         return cls(kind, fill, shift, np.where(low == high, 1.0, spread))
 

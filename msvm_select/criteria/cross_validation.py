@@ -207,6 +207,8 @@ def _matrices(cell: Cell, train: Ints, test: Ints) -> tuple[Gram, Floats]:
     X, kernel = cell.data.X, cell.kernel
     if not kernel.is_vector_kernel:
         return kernel.gram(X[np.ix_(train, train)]), X[np.ix_(test, train)]
-    scaling = Scaling.fit(X[train], cell.scaling.kind)
+    weights = cell.data.weights
+    own = None if weights is None else weights[train]
+    scaling = Scaling.fit(X[train], cell.scaling.kind, own)
     A, B = scaling.apply(X[train]), scaling.apply(X[test])
     return kernel.gram(A), kernel.between(B, A)

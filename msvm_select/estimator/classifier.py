@@ -43,6 +43,7 @@ class MSVMClassifier(Learner):
     degree, coef0 : the polynomial is (gamma x.z + coef0)^degree; the sigmoid has coef0.
     machine : "ww", "ovo" or "ova".
     loss : "l1", the hinge, or "l2", the slacks of a sample squared together.
+    class_weight : weights by class, by which C is multiplied, or "balanced".
     scale : "none", "standard" or "minmax".
     solver : "exact", "smo", "osqp" or "qp".
     tol : the relative duality gap to train to; a ConvergenceWarning if it is not met.
@@ -66,6 +67,7 @@ class MSVMClassifier(Learner):
         coef0: float = 0.0,
         machine: str = "ww",
         loss: str = "l1",
+        class_weight: Any = None,
         scale: str = "none",
         solver: str = "exact",
         tol: float = 1e-8,
@@ -79,14 +81,18 @@ class MSVMClassifier(Learner):
         self.coef0 = coef0
         self.machine = machine
         self.loss = loss
+        self.class_weight = class_weight
         self.scale = scale
         self.solver = solver
         self.tol = tol
         self.allow_indefinite = allow_indefinite
 
-    def fit(self, X: ArrayLike, y: ArrayLike) -> MSVMClassifier:
-        """Train on X (m, n) and y (m,)."""
-        self._keep(self._trained(self._dataset(X, y)))
+    def fit(
+        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> MSVMClassifier:
+        """Train on X (m, n) and y (m,); the C of sample i is C sample_weight_i."""
+        given = self._given(X, y, sample_weight)
+        self._keep(given.placed(self._trained(given.data)))
         return self
 
     def decision_function(self, X: ArrayLike) -> Floats:
@@ -141,6 +147,7 @@ class MSVMClassifier(Learner):
                 **given,
                 machine=self.machine,
                 loss=self.loss,
+                class_weight=self._class_weight,
                 scale=self.scale,
                 solver=self.solver,
                 gap=self.tol,

@@ -18,11 +18,11 @@ except ImportError:  # before scikit-learn 1.7
 
 from msvm_select.columns import Row
 from msvm_select.errors import MsvmError
-from msvm_select.estimator.base import Learner
+from msvm_select.estimator.base import Given, Learner
 from msvm_select.estimator.classifier import MSVMClassifier
 from msvm_select.estimator.cv_results import cv_results, in_grid_order, params_of
 from msvm_select.model.fitting import model_of
-from msvm_select.records import Dataset, Floats
+from msvm_select.records import Floats
 from msvm_select.results.choosing import edges
 from msvm_select.results.ranking import Results
 from msvm_select.settings import Layer, Settings, sweep_settings
@@ -33,7 +33,7 @@ from msvm_select.sweep.telling import Pace, lines, log_line
 from msvm_select.train.events import CellDone, Event, silent
 
 GRIDS = ("C", "kernel", "gamma", "degree", "coef0")
-MACHINE = ("machine", "loss", "scale", "solver", "allow_indefinite")
+MACHINE = (*("machine", "loss", "class_weight", "scale", "solver", "allow_indefinite"),)
 CHOICE = ("criteria", "rank_by", "select", "race", "extend", "time_budget")
 HOW = ("jobs", "seed")
 
@@ -63,7 +63,8 @@ class MSVMSearchCV(Learner):
         ("2^-3:2^9:7"). By default C = 1/8, 1/2, ..., 512 and five values of gamma
         around 1 / (features x variance), and the grid is widened at its edges.
     kernel : a kernel, or several.
-    machine, loss, scale, solver, tol, allow_indefinite : as MSVMClassifier has them.
+    machine, loss, class_weight, scale, solver, tol, allow_indefinite : those of
+        MSVMClassifier.
     criteria : "loo", "cv:5", "span" and so on, or several; see
         ``msvm-select show criteria``.
     rank_by : the one that decides; by default the first.
@@ -96,6 +97,7 @@ class MSVMSearchCV(Learner):
         coef0: Any = None,
         machine: str = "ww",
         loss: str = "l1",
+        class_weight: Any = None,
         scale: str = "none",
         criteria: Any = "loo",
         rank_by: str | None = None,
@@ -119,6 +121,7 @@ class MSVMSearchCV(Learner):
         self.coef0 = coef0
         self.machine = machine
         self.loss = loss
+        self.class_weight = class_weight
         self.scale = scale
         self.criteria = criteria
         self.rank_by = rank_by
@@ -134,13 +137,18 @@ class MSVMSearchCV(Learner):
         self.refit = refit
         self.verbose = verbose
 
-    def fit(self, X: ArrayLike, y: ArrayLike) -> MSVMSearchCV:
-        """Sweep the grid on X (m, n) and y (m,), choose a cell and keep its machine."""
-        data = self._dataset(X, y)
+    def fit(
+        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> MSVMSearchCV:
+        """Sweep the grid on X (m, n) and y (m,), choose a cell and keep its machine.
+
+        The C of sample i is C sample_weight_i.
+        """
+        given = self._given(X, y, sample_weight)
         try:
             settings = self._settings()
             progress = Aloud(self.verbose) if self.verbose else silent
-            results, kept = swept(data, settings, progress)
+            results, kept = swept(given.data, settings, progress)
         except MsvmError as error:
             raise ValueError(str(error)) from error
         row = _chosen(results)
@@ -153,7 +161,7 @@ class MSVMSearchCV(Learner):
         if self.verbose:
             _say_the_end(results, row)
         if self.refit:
-            self.best_estimator_ = self._refitted(data, row, kept)
+            self.best_estimator_ = self._refitted(given, row, kept)
         return self
 
     @available_if(_is_refitted)  # type: ignore[untyped-decorator]
@@ -172,20 +180,22 @@ class MSVMSearchCV(Learner):
         """What was said, checked."""
         names = (*GRIDS, *MACHINE, *CHOICE, *HOW)
         values = {name: getattr(self, name) for name in names}
-        return sweep_settings([Layer({**values, "gap": self.tol})])
+        more = {"gap": self.tol, "class_weight": self._class_weight}
+        return sweep_settings([Layer({**values, **more})])
 
-    def _refitted(self, data: Dataset, row: Row, kept: Kept) -> MSVMClassifier:
+    def _refitted(self, given: Given, row: Row, kept: Kept) -> MSVMClassifier:
         """The machine of the cell as it was trained, or trained again if not kept."""
         fixed = {name: getattr(self, name) for name in MACHINE}
         best = MSVMClassifier(**params_of(row), **fixed, tol=self.tol)
         best.classes_, best.n_features_in_ = self.classes_, self.n_features_in_
         if hasattr(self, "feature_names_in_"):
             best.feature_names_in_ = self.feature_names_in_
-        cell = kept.of(row)
+        cell, data = kept.of(row), given.data
         if cell is None:
-            best._keep(best._trained(data))
+            model = best._trained(data)
         else:
-            best._keep(model_of(cell.again(data, kept.settings), self.solver))
+            model = model_of(cell.again(data, kept.settings), self.solver)
+        best._keep(given.placed(model))
         return best
 
     def _sk_visual_block_(self) -> Any:

@@ -10,7 +10,9 @@ import numpy as np
 
 from msvm_select.records import Floats, Ints, Mask
 
-MOST_LOST = 36.0  # the most that one sample adds to the log-loss: its p is 2e-16 or less
+MOST_LOST = (
+    36.0  # the most that one sample adds to the log-loss: its p is 2e-16 or less
+)
 FLATTEST, STEEPEST = 1e-3, 1e6  # 1/temperature, by the mean spread of the outputs
 Sums = Callable[[float], Sequence[float]]  # of a convex function and its derivatives
 STEPS, HALVINGS = 60, 40  # of Newton's method, which takes six or so; of an interval

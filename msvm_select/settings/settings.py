@@ -40,17 +40,21 @@ MOST_CELLS = 1_000_000
 class Settings(Declared):
     """Made by ``settings_from``, which checks every value."""
 
-    def kernels(self, X: Floats | None = None) -> tuple[Kernel, ...]:
+    def kernels(
+        self, X: Floats | None = None, weights: Floats | None = None
+    ) -> tuple[Kernel, ...]:
         """The kernel settings of the grid, each kernel from smooth to rough.
 
-        X (m, n) are the scaled features, which some values of gamma depend on; without
-        them 1 stands for these.
+        X (m, n) are the scaled features, which some values of gamma depend on, as do
+        the weights of the samples; without them 1 stands for these.
         """
         return tuple(
-            kernel for name in self.kernel for kernel in self._settings_of(name, X)
+            kernel
+            for name in self.kernel
+            for kernel in self._settings_of(name, X, weights)
         )
 
-    def on(self, X: Floats) -> Settings:
+    def on(self, X: Floats, weights: Floats | None = None) -> Settings:
         """With ``around`` in numbers, for these X (m, n), so that the grid can grow.
 
         As they are where the kernels do not have the same values.
@@ -58,7 +62,7 @@ class Settings(Declared):
         if AROUND not in (self.gamma or ()):
             return self
         found = {
-            self._gammas(name, X)
+            self._gammas(name, X, weights)
             for name in self.kernel
             if any(field.name == "gamma" for field in fields(KERNELS[name]))
         }
@@ -80,11 +84,14 @@ class Settings(Declared):
         every = asdict(self)
         return {name: every[name] for name in every if name not in NOT_DECIDING}
 
-    def _settings_of(self, name: str, X: Floats | None) -> list[Kernel]:
+    def _settings_of(
+        self, name: str, X: Floats | None, weights: Floats | None
+    ) -> list[Kernel]:
         kind = KERNELS[name]
         grids: dict[str, tuple[float, ...]] = {}
         for field in fields(kind):
-            if field.name == "gamma" and (gammas := self._gammas(name, X)):
+            gammas = self._gammas(name, X, weights) if field.name == "gamma" else ()
+            if gammas:
                 grids["gamma"] = gammas
             elif (grid := getattr(self, field.name)) is not None:
                 grids[field.name] = grid
@@ -94,32 +101,40 @@ class Settings(Declared):
         chosen = [kind(**dict(zip(grids, point, strict=True))) for point in points]
         return sorted(chosen, key=lambda kernel: kernel.roughness)
 
-    def _gammas(self, name: str, X: Floats | None) -> tuple[float, ...]:
+    def _gammas(
+        self, name: str, X: Floats | None, weights: Floats | None
+    ) -> tuple[float, ...]:
         """The values of gamma; none where the kernel's own default counts."""
         if self.gamma is not None:
-            values = (gamma_values(given, name, X) for given in self.gamma)
+            values = (gamma_values(given, name, X, weights) for given in self.gamma)
             return tuple(sorted(set(itertools.chain(*values))))
         if self.sigma is not None and name == "rbf":
             return tuple(1.0 / (2.0 * sigma**2) for sigma in self.sigma)
-        return (gamma_value("scale", X),) if name in GAMMA_FROM_DATA else ()
+        if name not in GAMMA_FROM_DATA:
+            return ()
+        return (gamma_value("scale", X, weights),)
 
 
-def gamma_values(given: float | str, name: str, X: Floats | None) -> list[float]:
+def gamma_values(
+    given: float | str, name: str, X: Floats | None, weights: Floats | None = None
+) -> list[float]:
     """What one value of the grid stands for, for the kernel of this name.
 
     ``around`` is five values about scale, to 12 digits, so that they can be typed; and
     the default of a kernel that has one of its own.
     """
     if given != AROUND:
-        return [gamma_value(given, X)]
+        return [gamma_value(given, X, weights)]
     own = getattr(KERNELS[name], "gamma", None)
     if own is not None and name not in GAMMA_FROM_DATA:
         return [float(own)]
-    scale = gamma_value("scale", X)
+    scale = gamma_value("scale", X, weights)
     return [float(f"{scale * step:.12g}") for step in STEPS]
 
 
-def gamma_value(given: float | str, X: Floats | None) -> float:
+def gamma_value(
+    given: float | str, X: Floats | None, weights: Floats | None = None
+) -> float:
     """A number as it is; ``auto`` is 1/n of X (m, n), ``scale`` 1/(n variance of X).
 
     As scikit-learn has them, but of the scaled features, which the kernel sees.
@@ -128,13 +143,19 @@ def gamma_value(given: float | str, X: Floats | None) -> float:
         return given
     if X is None:
         return 1.0
-    return default_gamma(X) if given == "scale" else 1.0 / int(X.shape[1])
+    return default_gamma(X, weights) if given == "scale" else 1.0 / int(X.shape[1])
 
 
-def default_gamma(X: Floats) -> float:
-    """1 / (features x variance) of the scaled X (m, n); 1 / n where nothing varies."""
-    variance = float(X.var())
-    return 1.0 / (int(X.shape[1]) * (variance if variance > 0.0 else 1.0))
+def default_gamma(X: Floats, weights: Floats | None = None) -> float:
+    """1 / (features x variance) of the scaled X (m, n); 1 / n where nothing varies.
+
+    A sample of weight 2 counts as two.
+    """
+    variance, n = float(X.var()), int(X.shape[1])
+    if weights is not None:
+        share = weights / (n * weights.sum())
+        variance = float(share @ ((X - float((share @ X).sum())) ** 2).sum(axis=1))
+    return 1.0 / (n * (variance if variance > 0.0 else 1.0))
 
 
 def parse_criterion(text: str, seed: int = 0) -> Criterion:

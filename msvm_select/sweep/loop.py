@@ -105,7 +105,8 @@ def swept(
 
 def on_data(data: Dataset, settings: Settings) -> Settings:
     """The settings with a grid of numbers, where it depends on the data."""
-    return settings.on(Scaling.fit(data.X, settings.scale).apply(data.X))
+    scaling = Scaling.fit(data.X, settings.scale, data.weights)
+    return settings.on(scaling.apply(data.X), data.weights)
 
 
 def gather(

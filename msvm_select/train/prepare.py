@@ -72,9 +72,10 @@ def prepared(data: Dataset, settings: Settings) -> Prepared:
     if np.unique(data.y).size < 2:
         raise DataError(f"{data.name} has no two classes to tell apart.")
     make_solver(settings)
-    scaling = Scaling.fit(data.X, settings.scale)
+    scaling = Scaling.fit(data.X, settings.scale, data.weights)
     X = scaling.apply(data.X)
-    return Prepared(data, settings, scaling, X, settings.kernels(X))
+    kernels = settings.kernels(X, data.weights)
+    return Prepared(data, settings, scaling, X, kernels)
 
 
 def weights_of(data: Dataset, class_weight: str | None) -> Floats | None:

@@ -43,6 +43,15 @@ def write_whole(path: str | Path, content: str | bytes) -> None:
         raise MsvmError(f"{path} cannot be written: {error.strerror}.") from error
 
 
+def append(path: str | Path, text: str) -> None:
+    """Add to a file that others write to as well."""
+    try:
+        with open(path, "a", encoding="utf-8") as file:
+            file.write(text)
+    except OSError as error:
+        raise MsvmError(f"{path} cannot be written: {error.strerror}.") from error
+
+
 def check_writable(path: str | Path, *inputs: str | Path) -> None:
     """Refuse, before a long run, a path that could not be written after it.
 

@@ -197,6 +197,9 @@ FORMATS = {
     "json": "one document with data, settings, versions and rows (.json)",
     "ndjson": "one row a line, each an object (.ndjson, .jsonl)",
     "markdown": "the columns of the table, rounded, for a page (.md)",
+    "github": "annotations and a summary, for a GitHub Action",
+    "junit": "a test case a gate and a cell, for a CI server (.xml)",
+    "parquet": "every column with its type; needs msvm-select[io] (.parquet)",
 }
 """Name -> summary."""
 
@@ -208,6 +211,8 @@ ENDINGS = {
     ".ndjson": "ndjson",
     ".jsonl": "ndjson",
     ".md": "markdown",
+    ".xml": "junit",
+    ".parquet": "parquet",
 }
 """The format that the ending of a file's name stands for."""
 

@@ -170,7 +170,7 @@ def test_the_workflow_runs(clone: Path) -> None:
     text = WORKFLOW.read_text(encoding="utf-8")
     steps = re.findall(r"^ +(?:- )?run: (\|\n(?: {10}.*\n)+|.*\n)", text, flags=re.M)
     shell = [dedent(step.removeprefix("|\n")) for step in steps if " pip " not in step]
-    assert len(shell) == 4
+    assert len(shell) == 5
     for step in shell:
         if "baseline" in step:
             shutil.copy("results/ranked.json", "baseline.json")

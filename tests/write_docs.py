@@ -96,7 +96,7 @@ def piped(line: str) -> tuple[str, int] | None:
     said, text, code = "", b"", 0
     for stage in stages:
         if stage in ours:
-            runner = CliRunner(env={"COLUMNS": "80"})
+            runner = CliRunner(env={"COLUMNS": "80", "GITHUB_STEP_SUMMARY": None})
             words = shlex.split(stage)[1:]
             done = runner.invoke(cli, words, input=text, catch_exceptions=False)
             last = stage is stages[-1] and not target
@@ -118,9 +118,10 @@ def piped(line: str) -> tuple[str, int] | None:
 def _printed_by_bash(command: str) -> str:
     """What a command prints that needs a shell."""
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    around = {k: v for k, v in os.environ.items() if k != "GITHUB_STEP_SUMMARY"}
     done = subprocess.run(
         ["bash", "-c", command],
-        env={**os.environ, "PATH": path, "COLUMNS": "80"},
+        env={**around, "PATH": path, "COLUMNS": "80"},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -162,7 +163,7 @@ def helps() -> str:
 def _help(*path: str) -> str:
     """A section: the help of one command."""
     title = " ".join(("msvm-select", *path))
-    runner = CliRunner(env={"COLUMNS": "80"})
+    runner = CliRunner(env={"COLUMNS": "80", "GITHUB_STEP_SUMMARY": None})
     arguments = [*path, "--help"]
     text = runner.invoke(
         cli, arguments, prog_name="msvm-select", catch_exceptions=False

@@ -9,10 +9,10 @@ import click
 from msvm_select.cli import talk as talking
 from msvm_select.cli.asking import chosen_values
 from msvm_select.cli.options import CHOOSING, REPORT, Command, argument, takes
-from msvm_select.cli.streams import Output, say_broken, say_failed
+from msvm_select.cli.streams import Output, asked_gates, say_broken, say_failed
 from msvm_select.cli.sweeping import check_page, write_page_of_rows
 from msvm_select.errors import SettingsError
-from msvm_select.results import choosing, reread
+from msvm_select.results import choosing, notes, reread
 from msvm_select.results import compare as runs
 from msvm_select.settings.values import number
 from msvm_select.show.answers import compare as moves
@@ -34,7 +34,7 @@ ENOUGH = 20  # cells that a table shows of those that moved, unless --top says m
     },
 )
 def command(results: str, by: str | None, **options: Any) -> None:
-    """Rank a csv, tsv, json or ndjson file of results by another criterion.
+    """Rank a file of results by another criterion.
 
     \b
     msvm-select rank ranked.csv --by train-errors
@@ -44,8 +44,9 @@ def command(results: str, by: str | None, **options: Any) -> None:
     msvm-select rank today.csv --against yesterday.csv --tolerance 0.01
     msvm-select sweep data/iris.csv --format json | msvm-select rank - --by n_sv
 
-    RESULTS may be the journal of a sweep, even while the sweep still runs. Unless --by
-    or --select is given, the ranking and the choice of the file count.
+    RESULTS is a csv, tsv, json, ndjson or parquet file, or the journal of a sweep, even
+    while the sweep still runs. Unless --by or --select is given, the ranking and the
+    choice of the file count.
 
     --against tells which cell was the best in each run, which cells are in one run
     only, which ones changed their value or status, the largest change first (in a table
@@ -56,17 +57,19 @@ def command(results: str, by: str | None, **options: Any) -> None:
     tolerance, top = _tolerance(options["tolerance"]), wanted.get("top")
     check_page(options["report"], output.path, results)
     found = _ranked(results, by, wanted.get("select"))
-    worse = None
+    gates, worse = asked_gates(found, wanted), None
     if options["against"] is not None:
         against = runs.Against(_ranked(options["against"], found.rank_by), found)
         shown = top or (ENOUGH if output.format == "table" else None)
-        output.deliver(moves.against_sheet(against, shown))
-        if worse := against.worsened(tolerance):
+        worse = against.worsened(tolerance)
+        gate = notes.Gate(f"--against {options['against']}", worse)
+        output.deliver(moves.against_sheet(against, shown, [gate, *gates]))
+        if worse:
             say_failed(worse)
     elif options["tolerance"] is not None:
         raise SettingsError("tolerance is for --against, which is not given.")
     else:
-        output.deliver(answer.sheet(found, top))
+        output.deliver(answer.sheet(found, top, gates))
         write_page_of_rows(options["report"], found, talk)
         for note in choosing.edge_notes(found):
             talk.say(f"Warning: {note}")

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any, TextIO
 import click
 
 from msvm_select import files
-from msvm_select.errors import MsvmError
+from msvm_select.errors import MsvmError, SettingsError
+from msvm_select.extras import need
 from msvm_select.results import notes
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from msvm_select.results.ranking import Results
     from msvm_select.show.sheet import Sheet
 
+STEP_SUMMARY = "GITHUB_STEP_SUMMARY"  # names the file of a job's summary
 GATES = ("fail_above", "require_applicable", "require_converged")
 
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EIO)  # of writing to stdout or stderr
@@ -108,6 +110,16 @@ class Output:
             files.check_writable(path, *inputs)
         if format is None:
             format = "table" if path is None else files.format_of(path)
+        if format == "parquet":
+            need("pyarrow", "Parquet")
+            if path is None and sys.stdout is not None and sys.stdout.isatty():
+                raise SettingsError(
+                    "Parquet is not for a terminal: give -o FILE.parquet."
+                )
+        if format == "junit" and "require_converged" not in options:
+            raise SettingsError(
+                "--format junit is of commands that have gates: sweep, run, rank."
+            )
         return cls(path, format, options.get("all_columns", False), talk)
 
     def deliver(self, sheet: Sheet, part: str = "") -> None:
@@ -121,7 +133,13 @@ class Output:
             colour = wants_colour(sys.stdout)
             if is_one or sheet.width is not None:
                 width = shutil.get_terminal_size().columns  # or COLUMNS, or 80
-        emit(sheet.render(self.format, width, colour, self.all_columns), self.path)
+        if self.format == "github":
+            self._annotate(sheet)
+        elif self.format == "parquet":
+            emit(sheet.packed, self.path)
+        else:
+            text = sheet.render(self.format, width, colour, self.all_columns)
+            emit(text, self.path)
         if self.path is not None or self.format != "table":
             for line in sheet.told:
                 self.talk.say(line)
@@ -132,8 +150,19 @@ class Output:
         if self.path is not None:
             self.talk.say(f"Written: {self.path}{part}")
 
+    def _annotate(self, sheet: Sheet) -> None:
+        """Annotations to stdout, where GitHub looks for them; the summary to the file,
+        or else to the job's, or else to stdout.
+        """
+        emit(sheet.annotations, None)
+        own = os.environ.get(STEP_SUMMARY)
+        if self.path is None and own:
+            files.append(own, sheet.summary)
+        else:
+            emit(sheet.summary, self.path)
 
-def emit(text: str, output: str | None) -> None:
+
+def emit(text: str | bytes, output: str | None) -> None:
     """The text to a file, whole, or as it is to stdout: a label may hold an escape.
 
     Where the file cannot be written it goes to stdout: the work is not to be lost.
@@ -151,11 +180,16 @@ def emit(text: str, output: str | None) -> None:
 
 def say_broken(results: Results, values: Mapping[str, Any]) -> bool:
     """Whether the results break a gate of ``values`` (settings by name); says which."""
-    asked = {name: values[name] for name in GATES if values.get(name) is not None}
-    sentences = notes.broken(results, **asked)
+    sentences = [gate.broken for gate in asked_gates(results, values) if gate.broken]
     for sentence in sentences:
         say_failed(sentence)
     return bool(sentences)
+
+
+def asked_gates(results: Results, values: Mapping[str, Any]) -> list[notes.Gate]:
+    """The gates of ``values`` (settings by name), passed or not."""
+    asked = {name: values[name] for name in GATES if values.get(name) is not None}
+    return notes.gates(results, **asked)
 
 
 def say_failed(sentence: str) -> None:

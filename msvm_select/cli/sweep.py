@@ -13,7 +13,7 @@ from msvm_select.cli import talk as talking
 from msvm_select.cli.asking import chosen_reading, read, swept_settings
 from msvm_select.cli.interrupts import patiently
 from msvm_select.cli.options import SWEEP, Command, argument, data_argument, takes
-from msvm_select.cli.streams import Output, gated_exit_code
+from msvm_select.cli.streams import Output, asked_gates, gated_exit_code
 from msvm_select.cli.sweeping import (
     AskedPage,
     check_page,
@@ -35,6 +35,8 @@ if TYPE_CHECKING:
     from msvm_select.records import Dataset
     from msvm_select.results.ranking import Results
     from msvm_select.settings import Settings
+
+OF_RESULTS = ("github", "junit", "parquet")
 
 
 @click.command("sweep", cls=Command)
@@ -100,6 +102,10 @@ def perform(
         click.echo(to_toml({"data": where, **reading, **asdict(settings)}), nl=False)
         return
     if options["dry_run"]:
+        if settings.format in OF_RESULTS:
+            raise SettingsError(
+                f"--format {settings.format} is of results, and --dry-run has none."
+            )
         found = read(data, settings, **reading)
         plan = plan_answer.sheet(patiently(planning.plan, found, settings))
         click.echo(plan.render(settings.format or "table"), nl=False)
@@ -116,7 +122,9 @@ def perform(
     if outcome.results is not None:
         m, top = len(outcome.results.rows), settings.top
         part = "" if top is None or top >= m else f" (the best {top} of {m} rows)"
-        output.deliver(answer.sheet(outcome.results, top), part)
+        gates = asked_gates(outcome.results, vars(settings))
+        sheet = answer.sheet(outcome.results, top, gates, settings.extend)
+        output.deliver(sheet, part)
         page.write(samples, outcome.settings, outcome, talk)
     results = finished(outcome, talk, how_to_go_on(journal, data))
     _warn_of_edges(results, settings.extend, talk, options["extend"] is not None)

@@ -11,6 +11,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
 
 from msvm_select.columns import Row, column_of, holds, lower_bound, state_of
 from msvm_select.criteria.guaranteed_risk import FIXED_BEFOREHAND, INDEX
@@ -122,29 +124,47 @@ def _theorem(results: Results, row: Row) -> int:
     return 2 if kernel.dimension(1) is None else 3
 
 
-def broken(
+@dataclass(frozen=True)
+class Gate:
+    """A gate that was asked for, as it is typed; why it is ``broken``, if it is."""
+
+    name: str
+    broken: str | None
+
+
+def gates(
     results: Results,
     fail_above: float | None = None,
     require_applicable: bool = False,
     require_converged: bool = False,
-) -> list[str]:
-    """The gates that the results do not pass, each as a sentence.
+) -> list[Gate]:
+    """Those that were asked for; it is the figures of the chosen cell that count."""
+    found = []
+    if fail_above is not None:
+        why = _above(results, fail_above)
+        found.append(Gate(f"--fail-above {fail_above:.6g}", why))
+    if require_applicable:
+        why = _inapplicable(results, results.chosen)
+        found.append(Gate("--require-applicable", why))
+    if require_converged:
+        found.append(Gate("--require-converged", _open(results)))
+    return found
 
-    It is the figures of the chosen cell that count.
-    """
+
+def broken(results: Results, **asked: Any) -> list[str]:
+    """Of the gates that were asked for those that the results do not pass."""
+    return [gate.broken for gate in gates(results, **asked) if gate.broken]
+
+
+def _above(results: Results, limit: float) -> str | None:
+    """The score of the chosen cell is larger, or there is none."""
     row, column = results.chosen, results.column
-    above = None
-    if fail_above is not None and row is None:
-        above = f"no cell has a score by {results.rank_by} that counts"
-    elif fail_above is not None and row and (value := row.value(column)) > fail_above:
-        which = _which(results, row)
-        above = f"{column} {value:.6g} of {which} is above {fail_above:.6g}"
-    found = (
-        above,
-        _inapplicable(results, row) if require_applicable else None,
-        _open(results) if require_converged else None,
-    )
-    return [sentence for sentence in found if sentence]
+    if row is None:
+        return f"no cell has a score by {results.rank_by} that counts"
+    value = row.value(column)
+    if value <= limit:
+        return None
+    return f"{column} {value:.6g} of {_which(results, row)} is above {limit:.6g}"
 
 
 def _inapplicable(results: Results, row: Row | None) -> str | None:

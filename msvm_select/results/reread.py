@@ -15,6 +15,7 @@ from msvm_select.columns import SCHEMA_VERSION, TABLE, Column, Row, find_column
 from msvm_select.errors import DataError
 from msvm_select.files import format_of
 from msvm_select.phrases import did_you_mean
+from msvm_select.results import parquet
 from msvm_select.results.choosing import Choice, as_chosen
 from msvm_select.results.ranking import Results
 
@@ -24,7 +25,7 @@ NOT_FINITE = ("nan", "inf", "-inf")  # as a journal has them
 
 
 def read_results(path: str | Path, text: str | None = None) -> Results:
-    """The rows of a csv, tsv, json or ndjson file; ranked by nothing yet.
+    """The rows of a csv, tsv, json, ndjson or parquet file; ranked by nothing yet.
 
     The journal of a sweep is such a file too, even while the sweep still runs.
     ``text`` is what the file holds, where it was read already (standard input, whose
@@ -32,14 +33,17 @@ def read_results(path: str | Path, text: str | None = None) -> Results:
     """
     name = "standard input" if path == "-" else str(path)
     if text is None:
-        text = sys.stdin.read() if path == "-" else _text(Path(path))
+        data = _bytes(path)
+        if data.startswith(parquet.MARK):
+            return _document(name, parquet.unpacked(name, data))
+        text = _text(name, data)
     format = _recognised(text) if path == "-" else format_of(path)
     if format == "json":
-        return _document(name, text)
+        return _document(name, _json(name, text))
     if format not in _LINES:
         raise DataError(
             f"{name}: the format {format} cannot be read back; keep results as csv, "
-            "tsv, json or ndjson."
+            "tsv, json, ndjson or parquet."
         )
     if text.startswith(JOURNAL):
         return _journal(name, text)
@@ -57,19 +61,28 @@ def _recognised(text: str) -> str:
     return "tsv" if "\t" in first else "csv"
 
 
-def _text(path: Path) -> str:
+def _bytes(path: str | Path) -> bytes:
+    """All of the file, or of standard input."""
+    if path == "-":
+        return sys.stdin.buffer.read()
+    path = Path(path)
     try:
-        return path.read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError:
-        raise DataError(f"{path} is no result file: it is not UTF-8 text.") from None
+        return path.read_bytes()
     except OSError as error:
         near = [other.name for other in path.parent.glob("*")]
         hint = did_you_mean(path.name, near)
         raise DataError(f"{path}: {error.strerror}{hint}.") from None
 
 
-def _document(name: str, text: str) -> Results:
-    found = _json(name, text)
+def _text(name: str, data: bytes) -> str:
+    try:
+        whole = data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise DataError(f"{name} is no result file: it is not UTF-8 text.") from None
+    return whole.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def _document(name: str, found: Any) -> Results:
     rows = found.get("rows") if isinstance(found, dict) else None
     if not isinstance(rows, list):
         raise DataError(f"{name} is no result file: it has no 'rows'.")

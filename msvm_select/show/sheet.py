@@ -3,8 +3,9 @@
 The machine formats (csv, tsv, json, ndjson) hold all columns of all rows. Floats are
 written as ``repr`` writes them, truth values as true and false, and what is missing or
 not finite as nothing (null, or an empty field). A JSON document has ``schema_version``
-and facts around the rows; the line formats have the rows alone. The table and Markdown
-are for people: some columns, rounded.
+and facts around the rows, and so has Parquet; the line formats have the rows alone. The
+table and Markdown are for people: some columns, rounded. JUnit and GitHub tell a
+pipeline what passed and what did not.
 """
 
 from __future__ import annotations
@@ -20,9 +21,13 @@ from unicodedata import combining, east_asian_width
 from msvm_select.columns import SCHEMA_VERSION
 from msvm_select.phrases import in_a_line
 from msvm_select.records import Plain, PlainRow, finite
+from msvm_select.results import parquet
+from msvm_select.show import pipeline
+from msvm_select.show.pipeline import Case
 
 GAP = "  "  # between two columns of a table
 WIDTH = 80  # of what is not for a terminal
+SUMMARY = 20  # rows of the table in the summary of a job
 BOLD, CHOSEN, END = "\x1b[1m", "\x1b[1;32m", "\x1b[0m"  # chosen: bold and green
 MARKS = str.maketrans(  # of Markdown, and of HTML within it
     {"\\": "\\\\", "|": "\\|", "`": "\\`", "*": "\\*", "<": "&lt;", "&": "&amp;"}
@@ -76,6 +81,7 @@ class Sheet:
     above, below   lines of the table around its rows
     told, notes    lines for stderr: ``told`` unless a table on stdout says the same;
                    ``details`` are for a closer look only
+    title, cases   for pipelines: what it is of, and what passed and what did not
     """
 
     columns: Sequence[Look]
@@ -94,6 +100,8 @@ class Sheet:
     told: Sequence[str] = ()
     notes: Sequence[str] = ()
     details: Sequence[str] = ()
+    title: str = ""
+    cases: Sequence[Case] = ()
 
     @property
     def names(self) -> list[str]:
@@ -124,7 +132,35 @@ class Sheet:
             case "ndjson":
                 rows = self._plain_rows()
                 return "".join(f"{json.dumps(row, allow_nan=False)}\n" for row in rows)
+            case "junit":
+                return pipeline.junit(self.cases, self.title or "msvm-select")
+            case "github":
+                return self.annotations + self.summary
         return _separated(self._whole(), {"csv": ",", "tsv": "\t"}[format])
+
+    @property
+    def packed(self) -> bytes:
+        """The answer as Parquet."""
+        about = {k: v for k, v in self.document.items() if k != self.rows_as}
+        return parquet.packed(self.names, self._plain_rows(), _sound(about))
+
+    @property
+    def annotations(self) -> str:
+        """What GitHub shows beside a job: commands of a workflow, a line each."""
+        return pipeline.workflow_commands(self.cases)
+
+    @property
+    def summary(self) -> str:
+        """What GitHub shows of a job, in Markdown: gates, the answer, the best rows."""
+        name = f": {_marked(self.title)}" if self.title else ""
+        gates = [case for case in self.cases if case.kind == pipeline.GATE]
+        told = [f"{_marked(line)}\n" for line in (*self.told, *self.notes)]
+        grid = self._grid(self.rows[:SUMMARY], self.shown, None) if self.rows else {}
+        table = _markdown(list(zip(*grid.values(), strict=True))) if grid else ""
+        more = len(self.rows) - SUMMARY
+        rest = [f"{more} more rows are not shown.\n"] if more > 0 else []
+        whole = [f"### msvm-select{name}\n", *map(_gate_told, gates), "", *told, table]
+        return "\n".join([*whole, *rest]) + "\n"
 
     @property
     def document(self) -> dict[str, Any]:
@@ -237,6 +273,16 @@ def _markdown(lines: Sequence[Sequence[str]]) -> str:
     return "".join(
         f"| {' | '.join(line)} |\n" for line in (head, ["---"] * len(head), *cells)
     )
+
+
+def _gate_told(gate: Case) -> str:
+    word = "passed" if gate.state == pipeline.OK else "failed"
+    return f"- **{word}** {_marked(gate.text or gate.name)}"
+
+
+def _marked(text: str) -> str:
+    """The text within Markdown."""
+    return text.strip().translate(MARKS)
 
 
 def _field(value: Plain) -> str:

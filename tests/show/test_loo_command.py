@@ -97,7 +97,8 @@ def test_every_format_holds_every_sample(report: LeftOutReport) -> None:
     tabs = run(IRIS, *CELL, "--format", "tsv").stdout
     assert tabs.replace("\t", ",") == found.stdout
     assert run(IRIS, *CELL, "--format", "markdown").stdout.count("\n") == 152
-    assert set(FORMATS) == {"table", "csv", "tsv", "json", "ndjson", "markdown"}
+    for_people = {"table", "csv", "tsv", "json", "ndjson", "markdown"}
+    assert set(FORMATS) == {*for_people, "github", "junit", "parquet"}
 
 
 def test_json_has_the_whole(report: LeftOutReport) -> None:

@@ -12,7 +12,9 @@ from typing import Any
 from msvm_select.columns import CELL, Row
 from msvm_select.records import Plain
 from msvm_select.results.compare import CHOICE, Against, Comparison
+from msvm_select.results.notes import Gate
 from msvm_select.results.ranking import Results
+from msvm_select.show.pipeline import WARNING, cases_of, remark
 from msvm_select.show.sheet import Look, Sheet, shown
 
 SHOWN = (
@@ -109,8 +111,10 @@ def _two_places(value: Plain) -> str:
     return f"{value:.2f}" if isinstance(value, float) else shown(value)
 
 
-def against_sheet(against: Against, top: int | None = None) -> Sheet:
-    """Of the cells that moved the first ``top``."""
+def against_sheet(
+    against: Against, top: int | None = None, gates: Sequence[Gate] = ()
+) -> Sheet:
+    """Of the cells that moved the first ``top``; ``gates`` are for pipelines."""
     rows = [pair.plain() for pair in against.moves[:top]]
     left = len(against.moves) - len(rows)
     more = f"{left} more moved; --top or another format shows them"
@@ -132,6 +136,12 @@ def against_sheet(against: Against, top: int | None = None) -> Sheet:
         below=["", *([more] if left else []), *told],
         told=told,
         notes=[f"Warning: {note}" for note in against.notes],
+        title=str(against.after.data.get("name", "")),
+        cases=[
+            *cases_of(gates),
+            *(remark(note, WARNING) for note in against.notes),
+            remark(" ".join(map(str.strip, told))),
+        ],
     )
 
 

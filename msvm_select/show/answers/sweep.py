@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any
 
 from msvm_select.columns import CELL, Row, column_of, lower_bound
 from msvm_select.records import Plain, PlainRow
+from msvm_select.results.choosing import edge_notes
 from msvm_select.results.notes import (
+    Gate,
     baseline,
     baseline_warning,
     doubts_of_choice,
@@ -16,11 +19,27 @@ from msvm_select.results.notes import (
     risk_notes,
 )
 from msvm_select.results.ranking import Results
+from msvm_select.show import pipeline
+from msvm_select.show.pipeline import Case, cases_of, remark
 from msvm_select.show.sheet import WIDTH, Look, Sheet, shown
 
+CELL_STATES = {
+    "ok": pipeline.OK,
+    "not_converged": pipeline.SKIPPED,
+}  # a failed one is an error
 
-def sheet(results: Results, top: int | None = None) -> Sheet:
-    """The ``top`` best rows; what is told of the best counts all of them."""
+
+def sheet(
+    results: Results,
+    top: int | None = None,
+    gates: Sequence[Gate] = (),
+    rounds: int | None = None,
+) -> Sheet:
+    """The ``top`` best rows; what is told of the best counts all of them.
+
+    ``gates`` and the edges of the grid, which may be widened in ``rounds``, are for
+    pipelines.
+    """
     head = results.head(top)
     chosen = results.chosen
     ranks = [row.rank for row in head.rows]
@@ -47,7 +66,26 @@ def sheet(results: Results, top: int | None = None) -> Sheet:
         ],
         told=summary(results).splitlines(),
         notes=_notes(results),
+        title=str(results.data.get("name", "")),
+        cases=[*cases_of(gates), *_cases(results, rounds)],
     )
+
+
+def _cases(results: Results, rounds: int | None) -> Iterator[Case]:
+    """What it is told of the cells, the edges and the choice."""
+    column = results.column
+    for row in results.rows:
+        text = row.status_reason
+        if row.status == "ok":
+            text = f"{column} = {shown(row.value(column))}; rank {row.rank}"
+        state = CELL_STATES.get(row.status, pipeline.ERROR)
+        yield Case(pipeline.CELL, str(row.cell), state, text, row.seconds)
+    for note in edge_notes(results, rounds):
+        yield Case(pipeline.EDGE, "edge", pipeline.WARNING, note)
+    for note in _notes(results):
+        level, _, text = note.partition(": ")
+        yield remark(text, level.lower())
+    yield remark(summary(results))
 
 
 def look(column: str) -> Look:

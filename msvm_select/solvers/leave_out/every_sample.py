@@ -61,6 +61,7 @@ MOST_STORED = 4e7  # numbers in the rows that are kept
 LIKELY = 0.4  # r of variables whose rows are made before they are asked for
 WATCHES = 4  # of watching more variables
 SOUND = 1e-7  # gain of a cycle: beyond it, biases may be off
+BESIDE = 1e-5  # of the largest alpha: so near to a bound it may be rounding
 WRONG = 1e-7  # r of the wrong sign: it was missed
 CLEAR = 1e-6  # a margin below is retrained: the tableau has some nine digits
 
@@ -248,7 +249,8 @@ class _LeavingOut:
             self.at_top[p] = bool((A >= self.box).any())
             F = full.F + moved[:, :, i]
             gap, cycle, b = certify(A, F, self.bench.offsets, box)
-            if abs(gap) <= self.target and cycle <= SOUND:
+            sound = abs(gap) <= self.target and cycle <= SOUND
+            if sound and not self._pinned_by_residue(A, F, box, b):
                 h = F[:, p] + b
                 margins[i] = h[y[p]] - h
                 margins[i, y[p]] = np.inf
@@ -257,6 +259,16 @@ class _LeavingOut:
                 wrong = ((A < box) & (r > WRONG)) | ((A > 0.0) & (r < -WRONG))
                 self.missed |= wrong
         return margins
+
+    def _pinned_by_residue(self, A: Floats, F: Floats, box: Floats, b: Floats) -> bool:
+        """Whether alpha that may be rounding hold the biases in their place."""
+        beside = BESIDE * min(self.C, float(A.max()))
+        low, high = A < beside, A > box - beside
+        if not ((low & (A > 0.0)) | (high & (A < box))).any():
+            return False
+        at = np.where(low, 0.0, np.where(high, box, A))
+        _, _, other = certify(at, F, self.bench.offsets, box)
+        return bool(np.abs(b - other)[self.present].max() > SOUND)
 
     def watch_more(self) -> bool:
         """Whether variables were missed where samples failed: they are in from now."""

@@ -52,7 +52,8 @@ MOST_DENSE = 2e8  # numbers of a dense tableau
 MOST_SHIFTED = 2e7  # numbers of the rows of variables that some samples shift
 POOR_BY_CLASSES = 0.1  # likewise of a factor by classes, which is refined
 LEAST_WATCHED = 800  # or so many
-ALL_WATCHED = 6000  # variables up to which the dense one, which watches all, is as fast
+ALL_WATCHED = 2800  # variables up to which the dense one, which watches all, is faster
+WITH_TWINS = 6000  # the same where samples of different classes are at one place
 WATCHED = 0.8  # of the number of free variables: so many others are watched
 TWINS = 1e-12  # of K_ii: samples at such a distance (squared) are at one place
 
@@ -124,8 +125,8 @@ class _Arcs:
     def apart(self, gram: Gram) -> tuple[Mask, Ints]:
         """The free ones that hang together with no other one, as far as twins go.
 
-        Of samples at one place, only arcs of one class are kept, and of these one to
-        each head. -> (those, the first sample at the place of each)
+        Of samples at one place, only arcs of the first one's class are kept, and of
+        these one to each head. -> (those, the first sample at the place of each)
         """
         first = np.arange(self.y.size)
         touched = np.unique(self.rows[self.free])
@@ -137,7 +138,7 @@ class _Arcs:
         twins = np.flatnonzero(self.free & (first[self.rows] != self.rows))
         for place in np.unique(first[self.rows[twins]]):
             there = np.flatnonzero(self.free & (first[self.rows] == place))
-            other = self.y[self.rows[there]] != self.y[self.rows[there[0]]]
+            other = self.y[self.rows[there]] != self.y[place]
             _, one = np.unique(self.cols[there], return_index=True)
             again = np.ones(there.size, bool)
             again[one] = False
@@ -227,6 +228,8 @@ def _by_classes(gram: Gram, Q: int, arcs: _Arcs) -> Tableau:
     """
     y, rows, cols = arcs.y, arcs.rows, arcs.cols
     free, first = arcs.apart(gram)
+    if arcs.a.size <= WITH_TWINS and (y[first] != y).any():
+        raise np.linalg.LinAlgError  # paths among these are long
     mask = np.zeros((Q, y.size), bool)
     mask[cols[free], first[rows[free]]] = True
     factor = ClassFactor.of(gram, y, mask)
@@ -234,7 +237,8 @@ def _by_classes(gram: Gram, Q: int, arcs: _Arcs) -> Tableau:
         raise np.linalg.LinAlgError
     chosen = np.flatnonzero(free)
     n = chosen.size
-    enough = NEAR_ENOUGH / max(1.0, float(arcs.a.max()))
+    largest = float(arcs.a.max())  # a residue beside a bound would pin the biases
+    enough = NEAR_ENOUGH * min(1.0, largest) / max(1.0, largest)
     tau = np.zeros(mask.shape)
     tau[cols[~free], rows[~free]] = -arcs.a[~free]
     tau[y, np.arange(y.size)] = -tau.sum(axis=0)

@@ -224,7 +224,7 @@ class Row:
         at_least="loo_errors_low",
     )
     loo_rate: float | None = column(
-        "`loo_errors` / `n_samples`",
+        "`loo_errors` / `n_samples`; with a weight column the share of the weights",
         "leave-one-out error rate",
         unit="%",
         criterion="loo",
@@ -391,6 +391,33 @@ class Row:
         criterion="loo",
         appended=True,
     )
+    logo_errors: int | None = column(
+        "samples that are wrong when trained without their group",
+        "leave-one-group-out errors",
+        unit="samples",
+        criterion="logo",
+        role="count",
+        share="logo_rate",
+        appended=True,
+    )
+    logo_rate: float | None = column(
+        "the same as a share of the samples, by their weights",
+        "leave-one-group-out error rate",
+        unit="%",
+        criterion="logo",
+        ranks=True,
+        role="rate",
+        appended=True,
+    )
+    loo_balanced_rate: float | None = column(
+        "error rate of leave-one-out with the mass of each class kept",
+        "balanced leave-one-out error rate",
+        unit="%",
+        criterion="loo:balanced",
+        ranks=True,
+        role="rate",
+        appended=True,
+    )
     further: Mapping[str, float | None] = field(default_factory=dict, hash=False)
 
     @classmethod
@@ -476,6 +503,11 @@ SCORES = tuple(c.name for c in TABLE.values() if c.role)
 RANKED_BY = {c.criterion: c for c in TABLE.values() if c.ranks}
 
 
+def criterion_of(text: str) -> str:
+    """The name of a criterion as typed: ``cv`` of ``cv:10``."""
+    return text if text in RANKED_BY else text.partition(":")[0]
+
+
 @lru_cache(maxsize=256)
 def find_column(name: str) -> Column | None:
     """The column of this name, a further one too; None where there is none."""
@@ -507,7 +539,7 @@ def scored_columns(criteria: Iterable[str]) -> dict[str, str]:
     known = {
         text: RANKED_BY[name]
         for text in criteria
-        if (name := text.partition(":")[0]) in RANKED_BY
+        if (name := criterion_of(text)) in RANKED_BY
     }
     arguments = {text: _argument_of(text) or c.usual for text, c in known.items()}
     found = {}
@@ -525,7 +557,7 @@ def ranked_column(by: str, known: Iterable[str] = ()) -> str | None:
     ``known`` are the further columns at hand: with ``cv10_error`` among them, ``cv:10``
     is that one.
     """
-    name = by.partition(":")[0]
+    name = criterion_of(by)
     if name not in RANKED_BY:
         found = find_column(by)
         numeric = found is not None and found.kind is not str and by != "rank"

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 
 import numpy as np
@@ -140,6 +140,20 @@ class LeftOut:
     def count(self, *roads: int) -> int:
         """How many samples went by one of these roads."""
         return int(np.isin(self.road, roads).sum())
+
+
+def joined(answers: Iterable[tuple[Mask, LeftOut]]) -> LeftOut:
+    """The answers of several, each for the samples that it is asked for (m,)."""
+    (_, first), *others = answers = list(answers)
+    held = {
+        one.name: np.array(value)
+        for one in fields(first)
+        if np.ndim(value := getattr(first, one.name))
+    }
+    for asked, answer in others:
+        for name, value in held.items():
+            value[asked] = getattr(answer, name)[asked]
+    return replace(first, **held)
 
 
 def first_of_largest(h: Floats) -> Ints:

@@ -157,6 +157,16 @@ CRITERIA: Registry[Criterion] = Registry(
         "criteria.cross_validation:Holdout",
         "holdout:SHARE, the error on a share held out",
     ),
+    logo=(
+        "criteria.leave_group_out:LeaveOneGroupOut",
+        "leave-one-group-out error rate, with --group-column",
+    ),
+    **{
+        "loo:balanced": (
+            "criteria.leave_one_out:Balanced",
+            "leave-one-out with the mass of each class kept",
+        )
+    },
 )
 
 METRICS: Registry[Metric] = Registry(

@@ -203,10 +203,16 @@ class Parts(ABC):
         """The same (m, Q) of the training samples."""
 
     @abstractmethod
-    def judged(self, found: LeftOut, machine: Composed, every: bool = False) -> LeftOut:
+    def judged(
+        self,
+        found: LeftOut,
+        machine: Composed,
+        every: bool = False,
+        only: Mask | None = None,
+    ) -> LeftOut:
         """The answers of the whole from those of the parts (tables of ``found``).
 
-        ``every``: with the outputs of every class.
+        ``every``: with the outputs of every class; ``only`` (m,): who was asked for.
         """
 
 
@@ -392,11 +398,19 @@ class Pairs(Parts):
         h = graded_votes(votes, sums)
         return self.absent(h)
 
-    def judged(self, found: LeftOut, machine: Composed, every: bool = False) -> LeftOut:
+    def judged(
+        self,
+        found: LeftOut,
+        machine: Composed,
+        every: bool = False,
+        only: Mask | None = None,
+    ) -> LeftOut:
         """The pairs of p's class judge it without it, all others as they are."""
         margins = found.margins.copy()
         single = np.bincount(self.y, minlength=self.Q)[self.y] == 1
         known = np.where(single[:, None], np.nan, margins)
+        if only is not None:
+            known[~only] = 1.0  # right, so that nobody counts the votes of others
         graded = self.graded_by(known, machine) if every else None
         votes = self.voted(machine, known)
         margins[np.arange(self.m), self.y] = np.inf
@@ -450,7 +464,13 @@ class Rests(Parts):
         """Likewise."""
         return machine.part_decisions
 
-    def judged(self, found: LeftOut, machine: Composed, every: bool = False) -> LeftOut:
+    def judged(
+        self,
+        found: LeftOut,
+        machine: Composed,
+        every: bool = False,
+        only: Mask | None = None,
+    ) -> LeftOut:
         """Every part is without p: its outputs tell."""
         at, y, h = np.arange(self.m), self.y, found.margins
         single = (np.bincount(y, minlength=self.Q) == 1)[y]

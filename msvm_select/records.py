@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -131,6 +131,12 @@ class Dataset:
         """The number of classes."""
         return len(self.classes)
 
+    def share(self, which: Mask) -> float:
+        """The share of these samples (m,) of all, by their weights."""
+        if self.weights is None:
+            return float(which.mean())
+        return float(self.weights[which].sum() / self.weights.sum())
+
 
 @dataclass(frozen=True, eq=False)
 class Scaling:
@@ -242,10 +248,8 @@ class Gram:
         return np.asarray(self.matrix[np.ix_(rows, others)])
 
     def of(self, rows: Ints) -> Gram:
-        """That of some of the points."""
-        if self.factor is not None:
-            return Gram(factor=np.ascontiguousarray(self.factor[rows]))
-        return Gram(whole=self.matrix[np.ix_(rows, rows)])
+        """The same, held even where the whole is not."""
+        return self.part(rows)
 
     def product(self, tau: Floats) -> Floats:
         """K tau, without building K where the factor is there."""
@@ -300,6 +304,10 @@ class Blocks(Gram):
         assert self.finite is not None
         K = self.between(self.X[rows], self.X[rows])
         return Gram(whole=self.finite((K + K.T) / 2.0))
+
+    def part(self, rows: Ints | Mask) -> Gram:
+        """Those of some of the points, still to be computed."""
+        return replace(self, X=self.X[rows])
 
     def block(self, rows: Ints, others: Ints) -> Floats:
         """K between some points and others, computed now."""

@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from msvm_select.errors import SettingsError
 from msvm_select.left_out import LeftOut, Tell, Watch, quiet, unwatched
+from msvm_select.metrics.base import Answers
 from msvm_select.names import LOSSES, MACHINES
-from msvm_select.records import Dataset, Scaling
+from msvm_select.records import Dataset, Gram, Scaling
 from msvm_select.solution import Solution
 
 if TYPE_CHECKING:  # their contracts; a criterion is given both
@@ -45,7 +46,7 @@ class Cell:
     """A trained cell with what it was trained from and by.
 
     A criterion may use ``jobs`` threads, and tells how far it is. ``machine``
-    is what was trained, and trains other samples.
+    is what was trained on the ``gram``, and trains other samples.
     Without ``mercer`` the Gram matrix is indefinite, and no bound holds. ``watch`` may
     end the judging of a cell that loses a race.
     """
@@ -61,6 +62,8 @@ class Cell:
     machine: Machine = field(default_factory=lambda: MACHINES["ww"](LOSSES["l1"]()))
     mercer: bool = True
     watch: Watch = unwatched
+    needs: str = ""
+    gram: Gram = field(default_factory=Gram)
 
 
 @dataclass(frozen=True)
@@ -77,6 +80,7 @@ class Score:
     carry: Any = None
     notes: tuple[str, ...] = ()
     left_out: LeftOut | None = None
+    answers: Answers | None = None
     missing: str = ""
 
 
@@ -92,8 +96,8 @@ class Criterion(ABC):
     """A number to rank cells by: the smaller, the better.
 
     ``kind`` is one of KINDS; ``applies`` says when it is what it claims to be, ``cost``
-    what it takes beside the training; ``losses`` and
-    ``of_machines`` are those that it is defined for.
+    what it takes beside the training; ``losses`` and ``of_machines`` are those that it
+    is defined for; one that ``needs_groups`` is for data that have some.
     """
 
     name: ClassVar[str]
@@ -101,6 +105,7 @@ class Criterion(ABC):
     kind: ClassVar[str]
     applies: ClassVar[str]
     cost: ClassVar[str]
+    needs_groups: ClassVar[bool] = False
     losses: ClassVar[tuple[str, ...]] = ("l1", "l2")
     of_machines: ClassVar[tuple[str, ...]] = ("ww", "ovo", "ova")
 

@@ -1,9 +1,11 @@
 """Training on a part of the samples and testing on the rest: cv:K and holdout:SHARE.
 
 The splits are stratified and shuffled, the same for the same seed: rows that are
-grouped by their source make unshuffled folds lie. The scaler is fitted within each
-training part. What does not depend on C (the scaling, the kernel matrices of a part) is
-made once for a kernel setting, and the machine of one C starts that of the next.
+grouped by their source make unshuffled folds lie. Where the data say which rows belong
+together, none of a group is tested by a machine that has seen another. The scaler is
+fitted within each training part. What does not depend on C (the scaling, the kernel
+matrices of a part) is made once for a kernel setting, and the machine of one C starts
+that of the next.
 """
 
 from __future__ import annotations
@@ -31,13 +33,14 @@ class _Splitting(Criterion):
     machines: str  # what is trained, for the notes
 
     @abstractmethod
-    def splits(self, y: Ints) -> Sequence[Split]:
+    def splits(self, y: Ints, groups: Ints | None = None) -> Sequence[Split]:
         """(training rows, test rows) of each machine."""
 
     def score(self, cell: Cell, carry: Any = None) -> Score:
         """Errors / tested; ``carry`` holds the parts with their machines."""
         parts: Sequence[Part]
-        parts = carry or [Part.of(cell, split) for split in self.splits(cell.data.y)]
+        y, groups = cell.data.y, cell.data.groups
+        parts = carry or [Part.of(cell, split) for split in self.splits(y, groups)]
         parts = tuple(part.trained(cell) for part in parts)
         errors = sum(part.errors for part in parts)
         tested = sum(part.y_test.size for part in parts)
@@ -71,9 +74,9 @@ class CrossValidation(_Splitting):
             )
         return cls(K, seed)
 
-    def splits(self, y: Ints) -> Sequence[Split]:
+    def splits(self, y: Ints, groups: Ints | None = None) -> Sequence[Split]:
         """Those of ``folds``."""
-        return folds(y, self.K, self.seed)
+        return folds(y, self.K, self.seed, groups)
 
 
 class Holdout(_Splitting):
@@ -103,31 +106,68 @@ class Holdout(_Splitting):
             )
         return cls(share, seed)
 
-    def splits(self, y: Ints) -> Sequence[Split]:
+    def splits(self, y: Ints, groups: Ints | None = None) -> Sequence[Split]:
         """That of ``holdout``."""
-        return [holdout(y, self.share, self.seed)]
+        return [holdout(y, self.share, self.seed, groups)]
 
 
-def folds(y: Ints, K: int, seed: int) -> list[Split]:
+def folds(y: Ints, K: int, seed: int, groups: Ints | None = None) -> list[Split]:
     """K pairs (training rows, test rows); each row is tested once.
 
     The shuffled samples are dealt out class by class, each class going on where the
     last one stopped: a class's counts in two folds differ by at most one, and so do the
     folds' sizes. A class with fewer than K samples is missing from some test parts; one
-    with a single sample is missing from the training part when it is tested.
+    with a single sample is missing from the training part when it is tested. With
+    ``groups`` (m,) see ``_folds_of_groups``.
     """
-    if y.size < K:
+    if groups is not None:
+        fold = _folds_of_groups(y, K, seed, groups)
+    elif y.size < K:
         raise SettingsError(f"cv:{K} has more folds than there are samples ({y.size}).")
-    fold = np.empty(y.size, dtype=np.int64)
-    fold[_shuffled_by_class(y, seed)] = np.arange(y.size) % K
+    else:
+        fold = np.empty(y.size, dtype=np.int64)
+        fold[_shuffled_by_class(y, seed)] = np.arange(y.size) % K
     return [(np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in range(K)]
 
 
-def holdout(y: Ints, share: float, seed: int) -> Split:
+def _folds_of_groups(y: Ints, K: int, seed: int, groups: Ints) -> Ints:
+    """The fold (m,) of each row; those of a group share it.
+
+    Group after group, those that weigh most on some class first, goes into the fold
+    where the classes are then spread most evenly over the folds: the least sum of
+    squares of the shares that the folds have of each class.
+    """
+    count = int(groups.max()) + 1
+    if count < K:
+        raise SettingsError(f"cv:{K} has more folds than there are groups ({count}).")
+    shares = np.zeros((count, int(y.max()) + 1))
+    np.add.at(shares, (groups, y), 1.0)
+    shares /= np.maximum(shares.sum(axis=0), 1.0)
+    order = np.random.default_rng(seed).permutation(count)
+    order = order[np.argsort(-shares[order].max(axis=1), kind="stable")]
+    fold, sizes = np.empty(count, np.int64), np.zeros(K, np.int64)
+    held = np.zeros((K, shares.shape[1]))
+    for left, g in zip(range(count, 0, -1), order, strict=True):
+        cost = ((2.0 * held + shares[g]) * shares[g]).sum(axis=1)
+        if left == np.count_nonzero(sizes == 0):  # every fold gets a group
+            cost[sizes > 0] = np.inf
+        at = int(cost.argmin())
+        fold[g], held[at] = at, held[at] + shares[g]
+        sizes[at] += 1
+    return np.asarray(fold[groups])
+
+
+def holdout(y: Ints, share: float, seed: int, groups: Ints | None = None) -> Split:
     """(training rows, test rows), about ``share`` of each class in the test part.
 
-    Every class keeps a sample to be trained with.
+    Every class keeps a sample to be trained with. With ``groups`` (m,) whole groups are
+    tested, which need not leave every class its share.
     """
+    if groups is not None:
+        K = max(2, min(round(1.0 / min(share, 1.0 - share)), int(groups.max()) + 1))
+        first = _folds_of_groups(y, K, seed, groups) == 0
+        tested = first if share <= 0.5 else ~first
+        return np.flatnonzero(~tested), np.flatnonzero(tested)
     order = _shuffled_by_class(y, seed)
     tested = np.zeros(y.size, dtype=np.bool_)
     for rows in np.split(order, np.flatnonzero(np.diff(y[order])) + 1):

@@ -8,7 +8,7 @@ samples are left out is the solver's business (``Solver.leave_out``).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,8 +20,10 @@ from msvm_select.left_out import (
     RETRAINED,
     HopelessError,
     LeftOut,
+    joined,
     unwatched,
 )
+from msvm_select.records import Mask
 from msvm_select.solution import Solution
 
 
@@ -80,7 +82,7 @@ class LeaveOneOut(Criterion):
                 return bounded(end, cell.solution)
         columns = {
             "loo_errors": left_out.errors,
-            "loo_rate": left_out.errors / cell.solution.dual.m,
+            "loo_rate": cell.data.share(left_out.wrong),
             "loo_ambiguous": left_out.ambiguous,
             "loo_retrained": left_out.count(RETRAINED),
         }
@@ -98,6 +100,48 @@ class LeaveOneOut(Criterion):
         return super().carried(copies, carry)
 
 
+class Balanced(Criterion):
+    """The same, with the mass of each class kept when a sample leaves it.
+
+    Without p its class is smaller, and a machine that sees little else than the sizes
+    of the classes votes against it: at a small C most answers are wrong. Here the
+    others of its class get the box C_i M_k / (M_k - w_p), M_k the weight of the class.
+    The machine with these boxes and p is trained first; then p leaves that one.
+    """
+
+    name = "loo:balanced"
+    column = "loo_balanced_rate"
+    kind = "exact"
+    applies = "at every optimum"
+    cost = "leave-one-out, and one more training for each class"
+
+    def score(self, cell: Cell, carry: Any = None) -> Score:
+        """The rate, and the answers."""
+        if not cell.solution.converged:
+            note = "no leave-one-out of a machine that is not at its optimum"
+            return Score({}, notes=(note,))
+        left_out = joined(self._of_each_class(cell))
+        columns = {self.column: cell.data.share(left_out.wrong)}
+        return Score(columns, left_out=left_out)
+
+    def _of_each_class(self, cell: Cell) -> Iterator[tuple[Mask, LeftOut]]:
+        """Those who leave the same machine together: of one class and one weight."""
+        y, dual = cell.data.y, cell.solution.dual
+        weights = np.ones(y.size) if dual.weights is None else dual.weights
+        mass, C = np.bincount(y, weights), cell.machine.C_of(cell.solution)
+        for k, own in sorted(set(zip(y.tolist(), weights.tolist(), strict=True))):
+            asked, single = (y == k) & (weights == own), np.sum(y == k) == 1
+            grown = 1.0 if single else mass[k] / (mass[k] - own)
+            machine = cell.machine.train(
+                cell.solver, cell.gram, y, cell.data.Q, C, cell.solution, cell.mercer,
+                cell.jobs, np.where(y == k, grown * weights, weights),
+            )  # fmt: skip
+            yield asked, cell.machine.leave_out(
+                cell.solver, machine, every_margin=cell.needs == "outputs", only=asked,
+                jobs=cell.jobs, tell=cell.tell,
+            )  # fmt: skip
+
+
 class SupportCount(Criterion):
     """n_SV / m: a bound on the leave-one-out error rate, where b is unique.
 
@@ -113,7 +157,7 @@ class SupportCount(Criterion):
 
     def score(self, cell: Cell, carry: Any = None) -> Score:
         """The share."""
-        return Score({self.column: cell.solution.n_sv / cell.solution.dual.m})
+        return Score({self.column: cell.data.share(cell.solution.is_support_vector)})
 
 
 class TrainErrors(Criterion):

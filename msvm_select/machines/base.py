@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from msvm_select.left_out import LeftOut, Tell, Watch, quiet, unwatched
-from msvm_select.records import Dual, Floats, Gram, Ints
+from msvm_select.records import Dual, Floats, Gram, Ints, Mask
 
 if TYPE_CHECKING:
     from msvm_select.solvers.base import Solver
@@ -77,8 +77,16 @@ class Machine(ABC):
         machine: Any,
         *,
         every_margin: bool = False,
+        only: Mask | None = None,
         jobs: int = 1,
         tell: Tell = quiet,
         watch: Watch = unwatched,
     ) -> LeftOut:
-        """Every sample judged by the machine without it; ``watch`` may end it."""
+        """Every sample judged by the machine without it; ``watch`` may end it.
+
+        With ``only`` (m,) what is told of the others means nothing.
+        """
+
+    @abstractmethod
+    def without(self, solver: Solver, machine: Any, samples: Mask) -> Any:
+        """The machine of the other samples, trained from this one less theirs."""

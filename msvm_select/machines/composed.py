@@ -11,7 +11,7 @@ from msvm_select.left_out import LeftOut, Tell, Watch, quiet, unwatched
 from msvm_select.machines.base import Machine
 from msvm_select.machines.losses import check_C
 from msvm_select.parts import Composed, Pairs, Parts, Rests
-from msvm_select.records import Floats, Gram, Ints, Work
+from msvm_select.records import Floats, Gram, Ints, Mask, Work
 
 if TYPE_CHECKING:
     from msvm_select.solvers.base import Solver
@@ -66,6 +66,7 @@ class Composing(Machine):
         machine: Any,
         *,
         every_margin: bool = False,
+        only: Mask | None = None,
         jobs: int = 1,
         tell: Tell = quiet,
         watch: Watch = unwatched,
@@ -74,9 +75,20 @@ class Composing(Machine):
 
         That is known of all samples at the same time: there is nothing to watch.
         """
-        found = solver.leave_parts_out(machine, jobs=jobs, tell=tell)
-        judged: LeftOut = machine.parts.judged(found, machine, every_margin)
+        found = solver.leave_parts_out(machine, only=only, jobs=jobs, tell=tell)
+        judged: LeftOut = machine.parts.judged(found, machine, every_margin, only)
         return judged
+
+    def without(self, solver: Solver, machine: Any, samples: Mask) -> Composed:
+        """Every part less these samples."""
+        keep, old = ~samples, machine.parts
+        weights = None if old.weights is None else old.weights[keep]
+        less = replace(old, gram=old.gram.part(keep), y=old.y[keep], weights=weights)
+        begun = machine.found._replace(alpha=machine.alpha[keep])
+        last = replace(machine, parts=less, found=begun, converged=False)
+        return self.train(
+            solver, less.gram, less.y, old.Q, old.C, last, old.certain, weights=weights
+        )
 
 
 class OneVersusOne(Composing):

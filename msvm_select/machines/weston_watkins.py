@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from msvm_select.left_out import LeftOut, Tell, Watch, quiet, unwatched
 from msvm_select.machines.base import Machine
-from msvm_select.records import Floats, Gram, Ints
+from msvm_select.records import Floats, Gram, Ints, Mask
 from msvm_select.solution import Solution, onward
 
 if TYPE_CHECKING:
@@ -52,11 +52,17 @@ class WestonWatkins(Machine):
         machine: Any,
         *,
         every_margin: bool = False,
+        only: Mask | None = None,
         jobs: int = 1,
         tell: Tell = quiet,
         watch: Watch = unwatched,
     ) -> LeftOut:
         """By the solver's own road."""
         return solver.leave_out(
-            machine, every_margin=every_margin, jobs=jobs, tell=tell, watch=watch
-        )
+            machine, every_margin=every_margin, only=only,
+            jobs=jobs, tell=tell, watch=watch,
+        )  # fmt: skip
+
+    def without(self, solver: Solver, machine: Any, samples: Mask) -> Solution:
+        """The one problem less these samples."""
+        return solver.without(machine, samples)

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from msvm_select.columns import CELL, Row, holds
+from msvm_select.columns import CELL, Row, criterion_of, holds
 from msvm_select.names import CRITERIA
 from msvm_select.records import Plain, finite
 from msvm_select.results.ranking import Results, kendall
@@ -83,7 +83,7 @@ class Comparison:
         row: dict[str, Plain] = {
             **dict.fromkeys(CHOICE),
             "criterion": criterion,
-            "kind": CRITERIA[criterion.partition(":")[0]].kind,
+            "kind": CRITERIA[criterion_of(criterion)].kind,
             "cells": len(scored),
             "applies": sum(holds(row, column) for row in scored),
             "seconds": seconds,

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
+from msvm_select.columns import criterion_of
 from msvm_select.errors import SettingsError
 from msvm_select.phrases import did_you_mean, listed
 from msvm_select.settings.catalogue import (
@@ -179,7 +180,7 @@ def _completed(checked: dict[str, Any]) -> dict[str, Any]:
 
 def _find(criteria: tuple[str, ...], rank_by: str) -> str | None:
     """The criterion that is meant by ``cv:5`` or, for short, ``cv``."""
-    named = (c for c in criteria if rank_by in (c, c.partition(":")[0]))
+    named = (c for c in criteria if rank_by in (c, criterion_of(c)))
     return next(named, None)
 
 

@@ -160,7 +160,9 @@ def default_gamma(X: Floats, weights: Floats | None = None) -> float:
 
 def parse_criterion(text: str, seed: int = 0) -> Criterion:
     """``name`` or ``name:argument`` -> the criterion."""
-    name, colon, argument = text.partition(":")
+    name, colon, argument = text, "", ""
+    if text not in CRITERIA:
+        name, colon, argument = text.partition(":")
     kind = CRITERIA[known(name, CRITERIA, "criterion")]
     return kind.parse(argument if colon else None, seed)
 

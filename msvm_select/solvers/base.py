@@ -23,7 +23,7 @@ from typing import ClassVar
 import numpy as np
 
 from msvm_select.errors import SolverError
-from msvm_select.flow import ties_all, without
+from msvm_select.flow import ties_all, within
 from msvm_select.left_out import (
     BY_TRAINING,
     NOT_A_SV,
@@ -39,6 +39,7 @@ from msvm_select.parts import FACTS, Composed, Parts, Told, gathered
 from msvm_select.records import TIE, Dual, Floats, Mask
 from msvm_select.solution import Solution
 
+UNBALANCED = 1e-6  # a flow beyond it is no start
 RESIDUE = 1e-10  # of the box: so near to a bound is at it, but for rounding
 
 
@@ -61,15 +62,17 @@ class Solver(ABC):
         solution: Solution,
         *,
         every_margin: bool = False,
+        only: Mask | None = None,
         jobs: int = 1,
         tell: Tell = quiet,
         watch: Watch = unwatched,
     ) -> LeftOut:
         """Every sample judged by the machine without it, in the order of the data.
 
-        ``every_margin`` also trains what the training margin decides; ``jobs`` threads
-        may be used; ``tell(done, of)`` hears how many samples are through, and
-        ``watch(errors, left)`` may end it.
+        ``every_margin`` also trains what the training margin decides; of the samples
+        that are not in ``only`` (m,) nothing is asked; ``jobs`` threads may be used;
+        ``tell(done, of)`` hears how many samples are through, and ``watch(errors,
+        left)`` may end it.
         """
         y, alpha, box = solution.dual.y, solution.alpha, solution.dual.box
         supports, at = solution.is_support_vector, np.arange(y.size)
@@ -78,6 +81,7 @@ class Solver(ABC):
         at_top = np.full(y.size, bool((alpha >= box[:, None]).any()))
         loose = not ties_all(alpha.T, y, box)  # p itself may hold b
         asked = (supports & (every_margin | ~decided) | loose) & ~alone
+        asked &= True if only is None else only
         margins[at, y] = np.inf
         todo, least = np.flatnonzero(asked), margins.min(axis=1)
         if watch is not unwatched:
@@ -86,7 +90,7 @@ class Solver(ABC):
         for done, p in enumerate(todo):
             tell(done, todo.size)
             watch(int((wrong & ~left).sum()), int(left.sum()))
-            machine = self.without(solution, int(p))
+            machine = self.without(solution, at == p)
             g = solution.dual.gram.matrix[p, at != p] @ machine.tau
             margins[p] = g[y[p]] + machine.b[y[p]] - g - machine.b
             margins[p, y[p]] = np.inf
@@ -97,21 +101,21 @@ class Solver(ABC):
         margins[at, y] = np.inf
         return LeftOut(y, margins, road, np.zeros(y.size, np.int64), at_top)
 
-    def without(self, solution: Solution, p: int) -> Solution:
-        """The machine of the others, trained from the solution less p's flow."""
-        dual = solution.dual
-        keep = np.arange(dual.m) != p
+    def without(self, solution: Solution, samples: Mask) -> Solution:
+        """The machine of the others, trained from the solution less their flow."""
+        dual, keep = solution.dual, ~samples
         gram = dual.gram.part(keep)
         weights = None if dual.weights is None else dual.weights[keep]
         reduced = replace(dual, gram=gram, y=dual.y[keep], weights=weights)
-        flow = np.ascontiguousarray(solution.alpha.T)
-        alpha = without(flow, dual.y, dual.box, p).T[keep]
+        box = np.where(samples, 0.0, dual.box)
+        alpha = within(solution.alpha.T, dual.y, box).T[keep]
         tau = -alpha
         tau[np.arange(reduced.m), reduced.y] += alpha.sum(axis=1)
         start = Solution(reduced, tau, gram.product(tau))
         machine = self.solve(reduced, start=start)
         if not machine.converged:
-            raise SolverError(f"without sample {p + 1}: {machine.reason}")
+            rows = ", ".join(map(str, np.flatnonzero(samples)[:5] + 1))
+            raise SolverError(f"without sample {rows}: {machine.reason}")
         return machine
 
     def solve_parts(
@@ -119,6 +123,8 @@ class Solver(ABC):
     ) -> tuple[Told, float]:
         """The optimum of each part, begun at those of ``last``; and the seconds."""
         began = time.perf_counter()
+        if last is not None and last.flow_imbalance > UNBALANCED:
+            last = None  # it has lost samples
         alpha, f = np.zeros((2, parts.m, parts.Q))
         facts = np.zeros((parts.count, len(FACTS)))
         steps = newton = 0
@@ -135,7 +141,12 @@ class Solver(ABC):
         return told, time.perf_counter() - began
 
     def leave_parts_out(
-        self, machine: Composed, *, jobs: int = 1, tell: Tell = quiet
+        self,
+        machine: Composed,
+        *,
+        only: Mask | None = None,
+        jobs: int = 1,
+        tell: Tell = quiet,
     ) -> LeftOut:
         """The decision of each part at each of its samples, without the sample.
 
@@ -149,7 +160,8 @@ class Solver(ABC):
         top = np.zeros(shape, np.bool_)
         for t, (part, solution) in enumerate(machine.solutions()):
             tell(t, parts.count)
-            found = self.leave_out(solution, every_margin=True, jobs=jobs)
+            some = None if only is None else only[part.rows]
+            found = self.leave_out(solution, every_margin=True, only=some, jobs=jobs)
             sign = np.where(part.positive, 1.0, -1.0)
             parts.put(part, margins, sign * found.margin)
             for table, values in (

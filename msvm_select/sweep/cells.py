@@ -286,5 +286,5 @@ def _light(event: CellDone) -> KeptCell:
     assert event.trained is not None
     cell = event.trained.cell
     solution = cell.machine.on(NO_GRAM, cell.solution)
-    light = replace(cell, solution=solution, tell=quiet)
+    light = replace(cell, solution=solution, tell=quiet, gram=NO_GRAM)
     return KeptCell(event.row, replace(event.trained, cell=light), event.left_out)

@@ -104,7 +104,7 @@ def along_C(
         tell = events.counter(kernel, C, progress)
         cell = Cell(
             data, ready.scaling, kernel, solver, solution,
-            jobs, tell, settings.constants, machine, not test.indefinite,
+            jobs, tell, settings.constants, machine, not test.indefinite, gram=gram,
         )  # fmt: skip
         yield Trained(kernel, C, cell, test)
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from msvm_select.errors import DataError, KernelError
+from msvm_select.errors import DataError, KernelError, SettingsError
 from msvm_select.kernels.base import Kernel
 from msvm_select.kernels.mercer import is_indefinite, smallest_eigenvalue
 from msvm_select.memory import refuse_gram
@@ -72,6 +72,17 @@ def prepared(data: Dataset, settings: Settings) -> Prepared:
     if np.unique(data.y).size < 2:
         raise DataError(f"{data.name} has no two classes to tell apart.")
     make_solver(settings)
+    for criterion in settings.parsed_criteria():
+        if criterion.needs_groups and data.groups is None:
+            raise SettingsError(
+                f"{criterion.name} leaves out one group at a time: name the column "
+                "that says which rows belong together with --group-column."
+            )
+    if settings.race is not None and data.weights is not None:
+        raise SettingsError(
+            "race: a race counts samples, and here they count by their weights: leave "
+            "out --race or --weight-column."
+        )
     scaling = Scaling.fit(data.X, settings.scale, data.weights)
     X = scaling.apply(data.X)
     kernels = settings.kernels(X, data.weights)

@@ -9,6 +9,7 @@ from msvm_select.columns import (
     SCORES,
     Row,
     column_of,
+    criterion_of,
     further_columns,
     holds,
     is_filled,
@@ -124,7 +125,7 @@ def data_facts(data: Mapping[str, Any], source: str | None, digest: str | None) 
 
 def settings_facts(settings: Mapping[str, Any]) -> Html | None:
     """The settings that the sweep used."""
-    asked = {str(c).partition(":")[0] for c in settings.get("criteria", ())}
+    asked = {criterion_of(str(c)) for c in settings.get("criteria", ())}
     used = {
         name: _setting(value)
         for name, value in settings.items()

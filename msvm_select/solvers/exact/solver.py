@@ -28,7 +28,7 @@ import numpy as np
 
 from msvm_select.left_out import LeftOut, Tell, Watch, quiet, unwatched
 from msvm_select.parts import FACTS, Composed, Parts, Told
-from msvm_select.records import Dual
+from msvm_select.records import Dual, Mask
 from msvm_select.solution import Solution
 from msvm_select.solvers.base import Solver, keep_part
 from msvm_select.solvers.exact.exchange import MOST_DIRECT, exchange, refined
@@ -95,18 +95,24 @@ class Exact(Solver):
         return found_all, seconds + time.perf_counter() - began
 
     def leave_parts_out(
-        self, machine: Composed, *, jobs: int = 1, tell: Tell = quiet
+        self,
+        machine: Composed,
+        *,
+        only: Mask | None = None,
+        jobs: int = 1,
+        tell: Tell = quiet,
     ) -> LeftOut:
         """Likewise."""
         if not machine.parts.certain:
-            return super().leave_parts_out(machine, jobs=jobs, tell=tell)
-        return batch.leave_out(machine, jobs, tell)
+            return super().leave_parts_out(machine, only=only, jobs=jobs, tell=tell)
+        return batch.leave_out(machine, only, jobs, tell)
 
     def leave_out(
         self,
         solution: Solution,
         *,
         every_margin: bool = False,
+        only: Mask | None = None,
         jobs: int = 1,
         tell: Tell = quiet,
         watch: Watch = unwatched,
@@ -119,11 +125,11 @@ class Exact(Solver):
             sharp = Exact()
             return sharp.leave_out(
                 sharp.solve(solution.dual, solution),
-                every_margin=every_margin, jobs=jobs, tell=tell, watch=watch,
+                every_margin=every_margin, only=only, jobs=jobs, tell=tell, watch=watch,
             )  # fmt: skip
         return judge_every_sample(
             solution, self._train, self.gap,
-            every_margin=every_margin, jobs=jobs, tell=tell, watch=watch,
+            every_margin=every_margin, only=only, jobs=jobs, tell=tell, watch=watch,
         )  # fmt: skip
 
     def _train(self, training: Training) -> Training:

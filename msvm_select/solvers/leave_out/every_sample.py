@@ -40,7 +40,7 @@ from msvm_select.left_out import (
     Watch,
     unwatched,
 )
-from msvm_select.records import TIE, Floats, Ints
+from msvm_select.records import TIE, Floats, Ints, Mask
 from msvm_select.solution import Solution
 from msvm_select.solvers.base import by_training
 from msvm_select.solvers.exact.classes import Store
@@ -72,6 +72,7 @@ def judge_every_sample(
     target: float,
     *,
     every_margin: bool,
+    only: Mask | None,
     jobs: int,
     tell: Tell,
     watch: Watch = unwatched,
@@ -79,11 +80,13 @@ def judge_every_sample(
     """Every sample without itself, in the order of the data.
 
     ``train`` brings a Training to its optimum; ``every_margin`` also solves what the
-    training margin decides; ``tell(done, of)`` hears how many are through, and
-    ``watch(errors, left)`` may end it.
+    training margin decides; with ``only`` (m,) just those are asked for; ``tell(done,
+    of)`` hears how many are through, and ``watch(errors, left)`` may end it.
     """
     work = _LeavingOut(solution, train, target)
     asked = work.sort_out(every_margin)
+    if only is not None:
+        asked = asked[only[work.bench.order[asked]]]
     shifts = (work.full.dual.Q - 1) * work.full.A.size  # numbers one sample may ask for
     chunk = int(np.clip(MOST_STORED // shifts, 16, CHUNK))
     if watch is not unwatched:

@@ -16,7 +16,7 @@ import numpy as np
 
 from msvm_select.left_out import LeftOut, Tell
 from msvm_select.parts import Composed, Parts, Told, gathered
-from msvm_select.records import Blocks, Floats
+from msvm_select.records import Blocks, Floats, Mask
 from msvm_select.solvers.least_norm import least_norm_of_parts
 from msvm_select.solvers.two_class import paths
 
@@ -62,18 +62,19 @@ def train(parts: Parts, last: Composed | None, jobs: int) -> tuple[Told, float]:
     return told, time.perf_counter() - began
 
 
-def leave_out(machine: Composed, jobs: int, tell: Tell) -> LeftOut:
+def leave_out(machine: Composed, only: Mask | None, jobs: int, tell: Tell) -> LeftOut:
     """The decision of each part at each of its samples, without the sample."""
     parts, shape = machine.parts, (machine.parts.m, machine.parts.Q)
     margins = np.full(shape, np.nan)
     road, exchanges = np.zeros(shape, np.int64), np.zeros(shape, np.int64)
     top = np.zeros(shape, np.bool_)
     rows, starts, ones, columns = parts.flat
+    only = np.ones(parts.m, np.bool_) if only is None else only
 
     def run(call: Call) -> None:
         paths.leave_out_parts(
             call.K, rows, starts, ones, columns, parts.box, parts.ridge, call.whole,
-            machine.alpha, True, margins, road, exchanges, top, call.begin, call.end,
+            machine.alpha, only, margins, road, exchanges, top, call.begin, call.end,
         )  # fmt: skip
 
     _all(run, parts, jobs, tell)

@@ -1006,8 +1006,8 @@ def _all_paths(K, s, lo, hi, beta, g, asked, back, home, out, road, exchanges, a
 
 
 @inner
-def _leave_out(K, s, lo, hi, beta0, g0, every, out, road, exchanges, at_top):
-    """f(x_p) of the machine without p, for each p; NaN where training decides.
+def _leave_out(K, s, lo, hi, beta0, g0, only, out, road, exchanges, at_top):
+    """f(x_p) of the machine without p, for each p of ``only``.
 
     road: as in ``left_out``; exchanges: corners of the path; at_top: whether the
     machine without p has a variable at C.
@@ -1040,11 +1040,9 @@ def _leave_out(K, s, lo, hi, beta0, g0, every, out, road, exchanges, at_top):
                 out[p] = s[p] - g[p] + 0.5 * (low_p + high_p)
         else:
             road[p] = BY_TRAINING if s[p] * out[p] <= 0.0 else PREDICTED
-            if every or road[p] == PREDICTED:
+            if only[p]:
                 asked[count] = p
                 count += 1
-            else:
-                out[p] = np.nan
     left, back, home, tries = asked[:count], -1, 0.0, 0
     while left.size:
         before = left.size
@@ -1181,7 +1179,7 @@ def leave_out_parts(
     ridge,
     whole,
     A,
-    every,
+    only,
     f,
     road,
     exchanges,
@@ -1189,10 +1187,16 @@ def leave_out_parts(
     begin,
     end,
 ):
-    """Each sample left out of its parts: f[i, k] decides towards the first class."""
+    """Each sample of ``only`` left out of its parts: f[i, k], towards the first."""
     for t in range(begin, end):
         own = rows[starts[t] : starts[t + 1]]
         first, second, n = columns[t, 0], columns[t, 1], own.size
+        some, wanted = np.empty(n, np.bool_), 0
+        for i in range(n):
+            some[i] = only[own[i]]
+            wanted += some[i]
+        if wanted == 0:
+            continue
         s, lo, hi = np.empty(n), np.empty(n), np.empty(n)
         beta, g = np.empty(n), np.empty(n)
         block = _part(
@@ -1201,7 +1205,7 @@ def leave_out_parts(
         _product(block, beta, s, g)
         out, at_top = np.empty(n), np.empty(n, np.bool_)
         how, made = np.empty(n, np.int64), np.empty(n, np.int64)
-        _leave_out(block, s, lo, hi, beta, g, every, out, how, made, at_top)
+        _leave_out(block, s, lo, hi, beta, g, some, out, how, made, at_top)
         for i in range(n):
             k = first if i < ones[t] else second
             f[own[i], k] = out[i]

@@ -1,0 +1,109 @@
+"""Leave-one-group-out: rows that belong together are judged without each other.
+
+Several rows of one patient, speaker, batch or molecule are more alike than new ones
+will be. A machine that has seen some of them knows the others, and plain leave-one-out
+is then far too good. Here all rows of a group leave at once.
+
+As in leave-one-out, the scaling is that of all rows, a tie is an error (but with one
+against one or against all) and so is every row of a class that leaves with its group.
+"""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from msvm_select.criteria.base import Cell, Criterion, Score
+from msvm_select.metrics.base import Answers
+from msvm_select.records import Floats, Ints, Mask
+
+
+class Told(NamedTuple):
+    """Of the rows of a group the class (-1: none) and the outputs (rows, Q)."""
+
+    predicted: Ints
+    outputs: Floats
+    reason: str = ""
+
+
+class LeaveOneGroupOut(Criterion):
+    """L / m with L = #{ p : the machine trained without p's group gets p wrong }.
+
+    Each of these machines is trained to its optimum, from the full machine less the
+    group.
+    """
+
+    name = "logo"
+    column = "logo_rate"
+    kind = "exact"
+    applies = "at every optimum"
+    cost = "a training for each group, begun at the full machine"
+    needs_groups = True
+
+    def score(self, cell: Cell, carry: Any = None) -> Score:
+        """Errors and rate, and the answers."""
+        if not cell.solution.converged:
+            note = "no leave-one-group-out of a machine that is not at its optimum"
+            return Score({}, notes=(note,))
+        data = cell.data
+        assert data.groups is not None
+        found = self._found(cell, data.groups)
+        predicted = np.full(data.m, -1)
+        outputs = np.zeros((data.m, data.Q))
+        for g, told in enumerate(found):
+            rows = data.groups == g
+            predicted[rows], outputs[rows] = told.predicted, told.outputs
+        wrong = predicted != data.y
+        columns = {"logo_errors": int(wrong.sum()), self.column: data.share(wrong)}
+        reasons = [told.reason for told in found if told.reason]
+        notes = (f"{len(reasons)} groups: {reasons[0]}",) if reasons else ()
+        answers = Answers.of(data.y, predicted, outputs, weights=data.weights)
+        return Score(columns, notes=notes, answers=answers)
+
+    def _found(self, cell: Cell, groups: Ints) -> list[Told]:
+        """Group after group, or some at the same time."""
+        count = int(groups.max()) + 1
+
+        def judge(g: int) -> Told:
+            cell.tell(g, count)
+            return judged_without(cell, groups == g)
+
+        if cell.jobs == 1:
+            found = [judge(g) for g in range(count)]
+        else:
+            with ThreadPoolExecutor(cell.jobs) as pool:
+                found = list(pool.map(judge, range(count)))
+        cell.tell(count, count)
+        return found
+
+
+def judged_without(cell: Cell, rows: Mask) -> Told:
+    """What the machine trained without these rows says of them."""
+    y, Q, keep = cell.data.y, cell.data.Q, ~rows
+    K = cell.gram.block(np.flatnonzero(rows), np.flatnonzero(keep))
+    left = np.unique(y[keep])
+    outputs = np.full((K.shape[0], Q), -np.inf)
+    if left.size == 1:  # nothing to train: everything is of that class
+        outputs[:, left] = 0.0
+        return Told(np.full(K.shape[0], left[0]), outputs)
+    if left.size == np.unique(y).size:
+        machine = cell.machine.without(cell.solver, cell.solution, rows)
+        left = np.arange(Q)
+    else:
+        machine = _of_fewer_classes(cell, keep, left)
+    labels = machine.labels(K)
+    outputs[:, left] = machine.outputs_at(K)
+    reason = "" if machine.converged else machine.reason
+    return Told(np.where(labels < 0, -1, left[labels]), outputs, reason)
+
+
+def _of_fewer_classes(cell: Cell, keep: Mask, left: Ints) -> Any:
+    """Trained anew, since the full machine has classes that are gone."""
+    weights = cell.solution.dual.weights
+    return cell.machine.train(
+        cell.solver, cell.gram.part(keep), np.searchsorted(left, cell.data.y[keep]),
+        left.size, cell.machine.C_of(cell.solution), certain=cell.mercer,
+        weights=None if weights is None else weights[keep],
+    )  # fmt: skip

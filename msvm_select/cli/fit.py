@@ -15,7 +15,7 @@ from msvm_select.cli.options import (
     takes,
     takes_one_cell,
 )
-from msvm_select.model import file, fitting, libsvm
+from msvm_select.model import file, fitting
 
 if TYPE_CHECKING:
     from msvm_select.cli.talk import Talk
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     output={
         "metavar": "MODEL",
         "required": True,
-        "help": "The file to write: .json to read, .npz for size, .libsvm for "
-        "LIBSVM's svm-predict.",
+        "help": "The file to write: .json to read, .npz for size, .onnx for other "
+        "programs, .libsvm for LIBSVM's svm-predict.",
     },
 )
 @takes_one_cell(*ROW, *READ, "quiet", "verbose")
@@ -41,6 +41,7 @@ def command(data: str, output: str, **options: Any) -> None:
     msvm-select fit data/iris.csv --C 1 --gamma 0.25 -o iris.json
     msvm-select fit data/iris.csv --from ranked.json -o iris.json
     msvm-select fit data/iris.csv --from ranked.json --rank 3 -o iris.json
+    msvm-select fit data/iris.csv --C 1 --gamma 0.25 -o iris.onnx
     msvm-select fit data/iris.csv --machine ovo --C 8 --gamma 0.25 -o iris.libsvm
     msvm-select predict iris.json data/iris.csv --scores
 
@@ -49,23 +50,24 @@ def command(data: str, output: str, **options: Any) -> None:
     hold the scaling.
 
     The model holds the scaling, the classes, the support vectors with their weights,
-    the biases, the kernel and the certificate. --machine ovo can also be written as a
-    .libsvm file, with the scaling for svm-scale and the names beside it. If the
-    training did not converge, it is written and the exit code is 5.
+    the biases, the kernel and the certificate. A .onnx file holds scaling and classes,
+    too, and gives label and scores in any ONNX runtime. --machine ovo can also be
+    written as a .libsvm file, with the scaling for svm-scale and the names beside it.
+    If the training did not converge, it is written and the exit code is 5.
     """
     asked = Asked(data, options)
     file.check_model_path(output, data)
     settings = asked.settings
-    to_libsvm = file.is_libsvm(output)
-    if to_libsvm:
+    export = file.exporter(output)
+    if export is not None:
         degree = (settings.degree or (None,))[0]
-        libsvm.check(settings.machine, settings.loss, settings.kernel[0], degree)
+        export.check(settings.machine, settings.loss, settings.kernel[0], degree)
     with asked.talk:
         trained = asked.trained()
     model = fitting.model_of(trained, settings.solver)
     model.save(output)
     _certify(model, asked.talk)
-    for remark in libsvm.remarks(model, output) if to_libsvm else ():
+    for remark in () if export is None else export.remarks(model, output):
         asked.talk.say(remark)
     asked.talk.say(f"Written: {output}")
     click.get_current_context().exit(0 if model.certificate.converged else 5)

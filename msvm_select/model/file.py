@@ -1,6 +1,7 @@
 """Model <-> file: JSON or npz, written whole, checked when read; never a pickle.
 
-A model of ``ovo`` can also be written for LIBSVM (see ``libsvm``), but not read again.
+A model can also be written for other programs (see ``libsvm`` and ``onnx``), but is
+not read again from there.
 
 Both hold the same: the numbers of the machine as arrays, and about it whatever JSON
 knows. The JSON file is one object with a line for each of its entries; the npz file has
@@ -24,15 +25,17 @@ from numpy.typing import NDArray
 
 from msvm_select.errors import DataError, SettingsError
 from msvm_select.files import check_writable, write_whole
-from msvm_select.model import libsvm
+from msvm_select.model import libsvm, onnx
 from msvm_select.model.model import Certificate, Model, Training
 from msvm_select.names import KERNELS, MACHINES
 from msvm_select.phrases import did_you_mean
 from msvm_select.records import Columns, Floats, Scaling
 
 FORMAT = "msvm-select model"
-FORMAT_VERSION = 2  # 1 for the machine ww, the only one that it knows
+FORMAT_VERSION = 3  # 2 knows no columns of weights or groups, 1 only the machine ww
 ENDINGS = (".json", ".npz")
+EXPORTS = {one.ENDING: one for one in (libsvm, onnx)}
+"""The modules that write a model for other programs, by the ending of the file."""
 ARRAYS = ("fill", "shift", "scale", "support", "Z", "tau", "b")
 ZIP = b"PK"
 DAMAGE = (
@@ -43,27 +46,28 @@ DAMAGE = (
 
 def check_model_path(path: str | Path, *inputs: str | Path) -> None:
     """Refuse, before training, a path that no model could be saved to."""
-    if Path(path).suffix.lower() not in (*ENDINGS, libsvm.ENDING):
+    if Path(path).suffix.lower() not in (*ENDINGS, *EXPORTS):
         raise SettingsError(
-            f"{path}: a model is a .json or a .npz file; with --machine ovo also a "
-            f"{libsvm.ENDING} file, for LIBSVM."
+            f"{path}: a model is a .json or a .npz file; for other programs it is also "
+            f"written as {onnx.ENDING}, and with --machine ovo as {libsvm.ENDING}, for "
+            "LIBSVM."
         )
     check_writable(path, *inputs)
-    if is_libsvm(path):
-        for other in libsvm.beside(path):
+    if (export := exporter(path)) is not None:
+        for other in export.beside(path):
             check_writable(other, *inputs)
 
 
-def is_libsvm(path: str | Path) -> bool:
-    """Whether a model is to be written for LIBSVM, by the ending of the file."""
-    return Path(path).suffix.lower() == libsvm.ENDING
+def exporter(path: str | Path) -> Any:
+    """What writes the model for another program, by the ending; None for our own."""
+    return EXPORTS.get(Path(path).suffix.lower())
 
 
 def save_model(model: Model, path: str | Path) -> None:
-    """Write the model whole, as .json, .npz or .libsvm by the ending of ``path``."""
+    """Write the model whole; the ending of ``path`` says as what."""
     check_model_path(path)
-    if is_libsvm(path):
-        libsvm.write(model, path)
+    if (export := exporter(path)) is not None:
+        export.write(model, path)
         return
     meta, arrays = _meta(model), _arrays(model)
     if Path(path).suffix.lower() == ".npz":
@@ -79,6 +83,11 @@ def save_model(model: Model, path: str | Path) -> None:
 def load_model(path: str | Path) -> Model:
     """The model in a file that ``save_model`` wrote; a DataError for any other."""
     data = _bytes(Path(path))
+    if exporter(path) is not None:
+        raise DataError(
+            f"{path} is a model for other programs; keep it as .json or .npz, too, to "
+            "read it here."
+        )
     meta, arrays = (_from_npz if data.startswith(ZIP) else _from_json)(path, data)
     if not isinstance(meta, dict) or meta.get("format") != FORMAT:
         raise DataError(f"{path} is no model file: msvm-select fit writes one.")
@@ -101,7 +110,7 @@ def _meta(model: Model) -> dict[str, Any]:
     """What is known of the model but its arrays; only what JSON knows."""
     return {
         "format": FORMAT,
-        "format_version": 1 if model.machine == "ww" else FORMAT_VERSION,
+        "format_version": _version(model),
         "versions": model.versions,
         "kernel": {"name": model.kernel.name, **model.kernel.parameters},
         "C": model.C,
@@ -112,6 +121,14 @@ def _meta(model: Model) -> dict[str, Any]:
         "scaling": model.scaling.kind,
         **({} if model.machine == "ww" else {"machine": model.machine}),
     }
+
+
+def _version(model: Model) -> int:
+    """The first version that knows all that there is to say of the model."""
+    columns = model.columns
+    if columns.weight_column is not None or columns.group_column is not None:
+        return 3
+    return 1 if model.machine == "ww" else 2
 
 
 def _arrays(model: Model) -> dict[str, NDArray[Any]]:

@@ -146,7 +146,7 @@ class Model:
         return names
 
     def save(self, path: str | Path) -> None:
-        """Write the model whole, by the ending of ``path``: .json, .npz or .libsvm."""
+        """Write the model whole, by the ending: .json, .npz, .onnx or .libsvm."""
         from msvm_select.model.file import save_model
 
         save_model(self, path)

@@ -265,7 +265,7 @@ class _LeavingOut:
 
     def _pinned_by_residue(self, A: Floats, F: Floats, box: Floats, b: Floats) -> bool:
         """Whether alpha that may be rounding hold the biases in their place."""
-        beside = BESIDE * min(self.C, float(A.max()))
+        beside = BESIDE * np.minimum(self.box, A.max())
         low, high = A < beside, A > box - beside
         if not ((low & (A > 0.0)) | (high & (A < box))).any():
             return False

@@ -691,6 +691,17 @@ def votes_of(f: Floats, pairs: Ints, Q: int, there: Mask) -> Floats:
     return np.asarray(votes)
 
 
+def sums_of(f: Floats, pairs: Ints, Q: int, there: Mask) -> Floats:
+    """(p, Q): what those decisions add up to, towards each class."""
+    first, second = pairs.T
+    known = np.where(there, f, 0.0)
+    towards = [
+        known[:, first == k].sum(axis=1) - known[:, second == k].sum(axis=1)
+        for k in range(Q)
+    ]
+    return np.stack(towards, axis=1)
+
+
 def gathered(
     y: Any, margins: Floats, road: Any, exchanges: Any, top: Any, unsure: Any
 ) -> LeftOut:

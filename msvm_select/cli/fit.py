@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from msvm_select.cli.asking import Asked
+from msvm_select.cli.interrupts import patiently
 from msvm_select.cli.options import (
     READ,
     ROW,
@@ -15,6 +16,7 @@ from msvm_select.cli.options import (
     takes,
     takes_one_cell,
 )
+from msvm_select.errors import SettingsError
 from msvm_select.model import file, fitting
 
 if TYPE_CHECKING:
@@ -33,8 +35,8 @@ if TYPE_CHECKING:
         "programs, .libsvm for LIBSVM's svm-predict.",
     },
 )
-@takes_one_cell(*ROW, *READ, "quiet", "verbose")
-def command(data: str, output: str, **options: Any) -> None:
+@takes_one_cell(*ROW, "probabilities", *READ, "quiet", "verbose")
+def command(data: str, output: str, probabilities: bool, **options: Any) -> None:
     """Train one machine, certify it, and save it for `predict`.
 
     \b
@@ -43,7 +45,8 @@ def command(data: str, output: str, **options: Any) -> None:
     msvm-select fit data/iris.csv --from ranked.json --rank 3 -o iris.json
     msvm-select fit data/iris.csv --C 1 --gamma 0.25 -o iris.onnx
     msvm-select fit data/iris.csv --machine ovo --C 8 --gamma 0.25 -o iris.libsvm
-    msvm-select predict iris.json data/iris.csv --scores
+    msvm-select fit data/iris.csv --C 1 --gamma 0.25 --probabilities -o iris.json
+    msvm-select predict iris.json data/iris.csv --probabilities
 
     --from trains the cell that a sweep chose, as it was trained there, and refuses data
     that are not those of the sweep. Save the results as json for this: a csv does not
@@ -54,17 +57,31 @@ def command(data: str, output: str, **options: Any) -> None:
     too, and gives label and scores in any ONNX runtime. --machine ovo can also be
     written as a .libsvm file, with the scaling for svm-scale and the names beside it.
     If the training did not converge, it is written and the exit code is 5.
+
+    --probabilities judges every sample by the machine trained without it, and keeps
+    the one temperature that fits these outputs best, for `predict --probabilities`, and
+    how far the probabilities were off, for `plot --reliability`.
     """
     asked = Asked(data, options)
     file.check_model_path(output, data)
     settings = asked.settings
     export = file.exporter(output)
     if export is not None:
+        if probabilities:
+            raise SettingsError(
+                f"{output}: only a model in a .json or .npz file knows probabilities; "
+                "leave out --probabilities, or save it so."
+            )
         degree = (settings.degree or (None,))[0]
         export.check(settings.machine, settings.loss, settings.kernel[0], degree)
+    calibration = None
     with asked.talk:
-        trained = asked.trained()
-    model = fitting.model_of(trained, settings.solver)
+        if probabilities:
+            trained = asked.optimal("no probability")
+            calibration = patiently(fitting.calibration_of, trained)
+        else:
+            trained = asked.trained()
+    model = fitting.model_of(trained, settings.solver, calibration)
     model.save(output)
     _certify(model, asked.talk)
     for remark in () if export is None else export.remarks(model, output):
@@ -88,6 +105,11 @@ def _certify(model: Model, talk: Talk) -> None:
         f"{unique}"
     )
     talk.detail(f"Flow imbalance: {certificate.flow_imbalance:.2g}")
+    if (found := model.calibration) is not None:
+        talk.say(
+            f"Probabilities: temperature {found.temperature:.4g}; expected calibration "
+            f"error {found.reliability.error:.4f}, on the left-out samples"
+        )
     if certificate.indefinite:
         talk.say("Warning: the Gram matrix is indefinite: no optimum is certain.")
     if not certificate.converged:

@@ -40,9 +40,10 @@ HELP = {
 @argument("model")
 @data_argument
 @takes(
-    *("scores", "output", "form"),
+    *("scores", "probabilities", "output", "form"),
     *(name for name in READ if name not in KNOWN),
     "quiet",
+    probabilities={"help": "Also p_k, in one column per class."},
     form={
         "name": "format",
         "choices": OFFERED,
@@ -55,6 +56,7 @@ def command(
     model: str,
     data: str,
     scores: bool,
+    probabilities: bool,
     output: str | None,
     format: str | None,
     quiet: bool,
@@ -65,22 +67,26 @@ def command(
     \b
     msvm-select predict iris.json new.csv
     msvm-select predict iris.json new.csv --scores -o predicted.csv
+    msvm-select predict iris.json new.csv --probabilities
     cat new.csv | msvm-select predict iris.npz - --format ndjson
 
     The columns are found by name, as the model was trained on them; DATA may also have
     the class, and the errors are then counted on stderr. The class is that of the
     largest output h_k; an exact tie gives `?`. With `--machine ovo` it is the class of
     most votes, and the scores are the votes. Of classes that tie, `ovo` and `ova` give
-    the first, as LIBSVM and scikit-learn do.
+    the first, as LIBSVM and scikit-learn do. --probabilities needs a model of
+    `fit --probabilities`; the most probable class is always the predicted one.
     """
     format = _chosen_format(format, output, model, data)
     trained = file.load_model(model)
+    if probabilities:
+        predictions.check_table(trained, scores)
     reading = chosen_reading(options)
     with told_places():
         how = read_options(**reading)
         samples = patiently(reader.read_features, data, trained.columns, how)
     found = patiently(predictions.predictions, trained, samples)
-    text = found.render(format, scores)
+    text = found.render(format, scores, probabilities)
     if not quiet:
         for note in (*samples.notes, *found.notes):
             click.echo(f"Note: {note}", err=True)

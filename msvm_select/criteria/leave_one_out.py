@@ -188,8 +188,8 @@ def same_beyond_hard_margin(carried: Carried, solution: Solution) -> bool:
 
 
 def every_margin_of(cell: Cell, known: LeftOut | None = None) -> LeftOut:
-    """The answers with every margin: those that are ``known``, where they have them."""
-    if known is not None and not np.isnan(known.margins).any():
+    """The answers with every output: those that are ``known``, where they have them."""
+    if known is not None and not np.isnan(known.outputs).any():
         return known
     return leave_each_out(cell, every_margin=True)
 

@@ -8,11 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import _ovr_decision_function
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from msvm_select.errors import DataError, KernelError, SettingsError
+from msvm_select.errors import DataError, KernelError, SettingsError, SolverError
 from msvm_select.estimator.base import Learner
+from msvm_select.left_out import first_of_largest
 from msvm_select.model.fitting import fit
 from msvm_select.model.model import Model
 from msvm_select.records import Dataset, Floats
@@ -22,6 +24,15 @@ USED = {
     "polynomial": ("gamma", "degree", "coef0"),
     "sigmoid": ("gamma", "coef0"),
 }
+
+
+def _knows_probabilities(machine: MSVMClassifier) -> bool:
+    """Whether it was asked to; an AttributeError that says how."""
+    if not machine.probability:
+        raise AttributeError(
+            "MSVMClassifier knows probabilities with probability=True only."
+        )
+    return True
 
 
 class MSVMClassifier(Learner):
@@ -46,6 +57,7 @@ class MSVMClassifier(Learner):
     class_weight : weights by class, by which C is multiplied, or "balanced".
     scale : "none", "standard" or "minmax".
     solver : "exact", "smo", "osqp" or "qp".
+    probability : judge each sample without itself as well, for ``predict_proba``.
     tol : the relative duality gap to train to; a ConvergenceWarning if it is not met.
     allow_indefinite : train on a Gram matrix that fails Mercer's test.
 
@@ -71,6 +83,7 @@ class MSVMClassifier(Learner):
         scale: str = "none",
         solver: str = "exact",
         tol: float = 1e-8,
+        probability: bool = False,
         allow_indefinite: bool = False,
     ) -> None:
         """Keep the parameters; they are checked by ``fit``."""
@@ -85,6 +98,7 @@ class MSVMClassifier(Learner):
         self.scale = scale
         self.solver = solver
         self.tol = tol
+        self.probability = probability
         self.allow_indefinite = allow_indefinite
 
     def fit(
@@ -114,9 +128,24 @@ class MSVMClassifier(Learner):
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
         """The class (p,) of the largest h_k, or of most votes; the first in a tie."""
-        best = self._asked(X, "outputs").argmax(axis=1)
+        best = first_of_largest(self._asked(X, "outputs"))
         labels: NDArray[Any] = self.classes_[best]
         return labels
+
+    @available_if(_knows_probabilities)  # type: ignore[untyped-decorator]
+    def predict_proba(self, X: ArrayLike) -> Floats:
+        """p (p, Q): softmax(h / T), one T for all that fits left-out samples best.
+
+        The first of the largest is the class that ``predict`` gives. With ``ovo`` h are
+        the votes and a part below 1/3 for how clear they are.
+        """
+        return self._asked(X, "probabilities")
+
+    @available_if(_knows_probabilities)  # type: ignore[untyped-decorator]
+    def predict_log_proba(self, X: ArrayLike) -> Floats:
+        """ln p (p, Q)."""
+        with np.errstate(divide="ignore"):
+            return np.asarray(np.log(self.predict_proba(X)))
 
     def _keep(self, model: Model) -> None:
         """It is the machine from now on."""
@@ -152,6 +181,7 @@ class MSVMClassifier(Learner):
                 solver=self.solver,
                 gap=self.tol,
                 allow_indefinite=self.allow_indefinite,
+                probabilities=self.probability,
             )
-        except (DataError, KernelError, SettingsError) as error:
+        except (DataError, KernelError, SettingsError, SolverError) as error:
             raise ValueError(str(error)) from error

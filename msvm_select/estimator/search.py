@@ -7,6 +7,7 @@ import threading
 import time
 from typing import Any
 
+import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
@@ -21,7 +22,7 @@ from msvm_select.errors import MsvmError
 from msvm_select.estimator.base import Given, Learner
 from msvm_select.estimator.classifier import MSVMClassifier
 from msvm_select.estimator.cv_results import cv_results, in_grid_order, params_of
-from msvm_select.model.fitting import model_of
+from msvm_select.model.fitting import calibration_of, model_of
 from msvm_select.records import Floats
 from msvm_select.results.choosing import edges
 from msvm_select.results.ranking import Results
@@ -46,6 +47,15 @@ def _is_refitted(search: MSVMSearchCV) -> bool:
             "MSVMClassifier(**search.best_params_)."
         )
     return True
+
+
+def _has_probabilities(search: MSVMSearchCV) -> bool:
+    """Whether that machine was asked for probabilities."""
+    if not search.probability:
+        raise AttributeError(
+            "MSVMSearchCV knows probabilities with probability=True only."
+        )
+    return _is_refitted(search)
 
 
 class MSVMSearchCV(Learner):
@@ -75,6 +85,7 @@ class MSVMSearchCV(Learner):
     jobs : kernel settings at the same time; the results do not depend on it.
     seed : for the criteria that shuffle.
     refit : keep the machine, to predict with.
+    probability : so that it has ``predict_proba``, as MSVMClassifier has it.
     verbose : 1 tells on stderr how far it is, 2 tells every cell.
 
     Attributes
@@ -111,6 +122,7 @@ class MSVMSearchCV(Learner):
         tol: float = 1e-8,
         allow_indefinite: bool = False,
         refit: bool = True,
+        probability: bool = False,
         verbose: int = 0,
     ) -> None:
         """Keep the parameters; they are checked by ``fit``."""
@@ -135,6 +147,7 @@ class MSVMSearchCV(Learner):
         self.tol = tol
         self.allow_indefinite = allow_indefinite
         self.refit = refit
+        self.probability = probability
         self.verbose = verbose
 
     def fit(
@@ -176,6 +189,18 @@ class MSVMSearchCV(Learner):
         check_is_fitted(self)
         return self.best_estimator_.decision_function(X)
 
+    @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
+    def predict_proba(self, X: ArrayLike) -> Floats:
+        """That of the best machine."""
+        check_is_fitted(self)
+        return np.asarray(self.best_estimator_.predict_proba(X))
+
+    @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
+    def predict_log_proba(self, X: ArrayLike) -> Floats:
+        """That of the best machine."""
+        check_is_fitted(self)
+        return np.asarray(self.best_estimator_.predict_log_proba(X))
+
     def _settings(self) -> Settings:
         """What was said, checked."""
         names = (*GRIDS, *MACHINE, *CHOICE, *HOW)
@@ -186,7 +211,8 @@ class MSVMSearchCV(Learner):
     def _refitted(self, given: Given, row: Row, kept: Kept) -> MSVMClassifier:
         """The machine of the cell as it was trained, or trained again if not kept."""
         fixed = {name: getattr(self, name) for name in MACHINE}
-        best = MSVMClassifier(**params_of(row), **fixed, tol=self.tol)
+        fixed |= {"tol": self.tol, "probability": self.probability}
+        best = MSVMClassifier(**params_of(row), **fixed)
         best.classes_, best.n_features_in_ = self.classes_, self.n_features_in_
         if hasattr(self, "feature_names_in_"):
             best.feature_names_in_ = self.feature_names_in_
@@ -194,7 +220,9 @@ class MSVMSearchCV(Learner):
         if cell is None:
             model = best._trained(data)
         else:
-            model = model_of(cell.again(data, kept.settings), self.solver)
+            trained = cell.again(data, kept.settings)
+            known = calibration_of(trained, cell.left_out) if self.probability else None
+            model = model_of(trained, self.solver, known)
         best._keep(given.placed(model))
         return best
 

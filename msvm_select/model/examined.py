@@ -127,7 +127,7 @@ def leave_one_out(
     >>> settings = settings_from({"C": 1, "gamma": 0.25})
     >>> leave_one_out(train_cell(data, settings), settings).left_out.errors
     """
-    _check(trained.cell)
+    check_optimum(trained.cell, "no leave-one-out")
     left_out = every_margin_of(trained.cell, known)
     return LeftOutReport(trained, settings, left_out)
 
@@ -155,7 +155,7 @@ def bounds(trained: Trained, settings: Settings) -> BoundsReport:
     >>> bounds(train_cell(data, settings), settings).risk.value
     """
     cell = trained.cell
-    _check(cell)
+    check_optimum(cell, "no leave-one-out")
     left_out = leave_each_out(cell)
     if isinstance(cell.solution, Composed):
         return BoundsReport(
@@ -185,10 +185,11 @@ def bounds(trained: Trained, settings: Settings) -> BoundsReport:
     )
 
 
-def _check(cell: Cell) -> None:
+def check_optimum(cell: Cell, lost: str) -> None:
+    """Refuse a machine that is not at its optimum; ``lost`` is what there is not."""
     if not cell.solution.converged:
         raise SolverError(
-            "There is no leave-one-out of a machine that is not at its optimum: "
+            f"There is {lost} of a machine that is not at its optimum: "
             f"{cell.solution.reason}."
         )
 

@@ -16,7 +16,7 @@ import math
 import zipfile
 import zlib
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 
 from msvm_select.errors import DataError, SettingsError
 from msvm_select.files import check_writable, write_whole
+from msvm_select.metrics.calibration import BINS, Calibration, Reliability
 from msvm_select.model import libsvm, onnx
 from msvm_select.model.model import Certificate, Model, Training
 from msvm_select.names import KERNELS, MACHINES
@@ -120,6 +121,7 @@ def _meta(model: Model) -> dict[str, Any]:
         "columns": stored(model.columns),
         "scaling": model.scaling.kind,
         **({} if model.machine == "ww" else {"machine": model.machine}),
+        **_calibrated(model.calibration),
     }
 
 
@@ -165,8 +167,33 @@ def _model(meta: Mapping[str, Any], arrays: Mapping[str, Any]) -> Model:
         training=Training(**meta["training"]),
         versions=dict(meta["versions"]),
         machine=machine,
+        calibration=_calibration(meta.get("calibration")),
         y=np.asarray(y, dtype=np.int64),
     )
+
+
+def _calibrated(calibration: Calibration | None) -> dict[str, Any]:
+    """The entry of a model that knows probabilities."""
+    if calibration is None:
+        return {}
+    bins = asdict(calibration.reliability)
+    told = {
+        "temperature": calibration.temperature,
+        "calibration_error": _finite(calibration.reliability.error),
+        **{name: _plain(values) for name, values in bins.items()},
+    }
+    return {"calibration": told}
+
+
+def _calibration(told: Mapping[str, Any] | None) -> Calibration | None:
+    """The same again."""
+    if told is None:
+        return None
+    T, names = float(told["temperature"]), [one.name for one in fields(Reliability)]
+    bins = [np.asarray(told[name], dtype=np.float64) for name in names]
+    if not 0.0 < T < math.inf or {one.shape for one in bins} != {(BINS,)}:
+        raise ValueError("calibration is no temperature with bins")
+    return Calibration(T, Reliability(*bins))
 
 
 def stored(columns: Columns) -> dict[str, Any]:

@@ -9,8 +9,12 @@ from typing import Any
 import numpy as np
 
 from msvm_select.columns import CELL, Row
+from msvm_select.criteria.leave_one_out import every_margin_of
 from msvm_select.data.read import split_reading
 from msvm_select.errors import DataError, SettingsError
+from msvm_select.left_out import LeftOut
+from msvm_select.metrics.calibration import Calibration
+from msvm_select.model.examined import check_optimum
 from msvm_select.model.model import Certificate, Model, Training
 from msvm_select.phrases import listed
 from msvm_select.records import Columns, Dataset, Ints
@@ -35,14 +39,21 @@ SHORT = 60  # characters of a value that a message can hold
 ROUNDING = 1e-6  # of the dual objective, beside what the gaps allow
 
 
-def fit(data: Any, *, progress: Progress = silent, **values: Any) -> Model:
+def fit(
+    data: Any,
+    *,
+    probabilities: bool = False,
+    progress: Progress = silent,
+    **values: Any,
+) -> Model:
     """Train one machine, at one C and one kernel setting.
 
     ``data`` is a path, a DataFrame, a pair (X, y) or a Dataset. The ``values`` are
     those of ``run_sweep``: settings by name, with the same defaults but C = 1, each of
     one value; and the options of ``load_csv``, such as ``target``. ``machine="ovo"`` is
     LIBSVM's, one against one, and ``"ova"`` one against all; ``loss="l2"`` squares the
-    slacks. A machine that does not converge says so in its certificate.
+    slacks. A machine that does not converge says so in its certificate. With
+    ``probabilities`` each sample is judged without itself, for ``model.probabilities``.
 
     >>> fit(load_csv("data/iris.csv"), C=1, gamma=0.25).save("iris.json")
     """
@@ -52,17 +63,31 @@ def fit(data: Any, *, progress: Progress = silent, **values: Any) -> Model:
         name: value.item() if isinstance(value, np.generic) else value
         for name, value in values.items()
     }
-    return fit_settings(data, settings_from(plain), progress)
+    return fit_settings(data, settings_from(plain), progress, probabilities)
 
 
 def fit_settings(
-    data: Dataset, settings: Settings, progress: Progress = silent
+    data: Dataset,
+    settings: Settings,
+    progress: Progress = silent,
+    probabilities: bool = False,
 ) -> Model:
     """The machine of the only cell that ``settings`` have."""
-    return model_of(train_cell(data, settings, progress), settings.solver)
+    trained = train_cell(data, settings, progress)
+    calibration = calibration_of(trained) if probabilities else None
+    return model_of(trained, settings.solver, calibration)
 
 
-def model_of(trained: Trained, solver: str) -> Model:
+def calibration_of(trained: Trained, known: LeftOut | None = None) -> Calibration:
+    """By exact leave-one-out; ``known`` is what there is of it already."""
+    cell = trained.cell
+    check_optimum(cell, "no probability")
+    return Calibration.of(every_margin_of(cell, known), cell.data.weights)
+
+
+def model_of(
+    trained: Trained, solver: str, calibration: Calibration | None = None
+) -> Model:
     """What is to be kept of a trained machine."""
     cell, kernel = trained.cell, trained.kernel
     data, solution, machine = cell.data, cell.solution, cell.machine.name
@@ -95,6 +120,7 @@ def model_of(trained: Trained, solver: str) -> Model:
         ),
         versions=versions(),
         machine=machine,
+        calibration=calibration,
     )
 
 

@@ -14,14 +14,19 @@ from numpy.typing import ArrayLike, NDArray
 from msvm_select.data.read import DataFrame, as_samples
 from msvm_select.errors import DataError, SettingsError
 from msvm_select.kernels.base import Kernel
-from msvm_select.left_out import first_of_largest
-from msvm_select.parts import pair_decisions, votes_of
+from msvm_select.left_out import first_of_largest, graded_votes
+from msvm_select.metrics.calibration import Calibration, probabilities
+from msvm_select.parts import pair_decisions, sums_of, votes_of
 from msvm_select.phrases import did_you_mean, listed, quoted
 from msvm_select.records import TIE as ROUNDING
 from msvm_select.records import Columns, Dataset, Floats, Ints, Scaling
 
 Samples: TypeAlias = "Dataset | DataFrame | ArrayLike | PathLike[str]"
 TIE = "?"
+NO_PROBABILITIES = (
+    "The model knows no probabilities: fit it with --probabilities "
+    "(fit(..., probabilities=True))."
+)
 BLOCK = 2**22  # numbers in the largest array of a block: 32 MiB
 
 
@@ -67,7 +72,8 @@ class Model:
         + sum_{y_i = l} tau_ik k(x_i, x) + b_kl; f_kl > 0 is a vote for k, else for l,
         and most votes win, or the first of the classes that have as many.
 
-    A bias of a class without samples is -inf, as are those of its pairs.
+    A bias of a class without samples is -inf, as are those of its pairs. With a
+    ``calibration`` it knows probabilities.
     """
 
     kernel: Kernel
@@ -83,6 +89,7 @@ class Model:
     training: Training
     versions: dict[str, str]
     machine: str = "ww"
+    calibration: Calibration | None = None
     y: Ints = field(default_factory=lambda: np.empty(0, dtype=np.int64))
 
     def __repr__(self) -> str:
@@ -115,6 +122,20 @@ class Model:
                 for K in self._blocks(X)
             ]
         return np.concatenate(blocks)
+
+    def graded(self, X: Samples) -> Floats:
+        """What the classes are ranked by (p, Q): h, or with ``ovo`` the votes with a
+        part below 1/3 for how clear they are. The first of the largest is the answer.
+        """
+        if self.machine != "ovo":
+            return self.outputs(X)
+        return np.concatenate([self._graded(K) for K in self._blocks(X)])
+
+    def probabilities(self, X: Samples) -> Floats:
+        """p (p, Q) of the classes; the first of the largest is the predicted one."""
+        if self.calibration is None:
+            raise SettingsError(NO_PROBABILITIES)
+        return probabilities(self.graded(X), self.calibration.temperature)
 
     def pair_decisions(self, X: Samples) -> Floats:
         """f_kl (p, Q(Q - 1)/2) of each of ``pairs``, > 0 for its first class.
@@ -166,6 +187,14 @@ class Model:
             K = self._kernel_values(raw[first : first + step])
             _check_finite(K, first)
             yield K
+
+    def _graded(self, K: Floats) -> Floats:
+        """Votes and confidences; -inf for a class that had no samples."""
+        f, Q, there = self._decisions(K), len(self.classes), np.isfinite(self.b)
+        votes = votes_of(f, self.pairs, Q, there)
+        h = graded_votes(votes, sums_of(f, self.pairs, Q, there))
+        h[:, np.bincount(self.pairs[there].ravel(), minlength=Q) == 0] = -np.inf
+        return h
 
     def _decisions(self, K: Floats) -> Floats:
         """f of each pair by the kernel values of some samples."""

@@ -24,18 +24,22 @@ from msvm_select.columns import SCHEMA_VERSION
 from msvm_select.data.read import DataFrame, as_samples, index_of, to_frame
 from msvm_select.errors import SettingsError
 from msvm_select.model.file import load_model
-from msvm_select.model.model import TIE, Model, Samples
+from msvm_select.model.model import NO_PROBABILITIES, TIE, Model, Samples
 from msvm_select.phrases import listed
 from msvm_select.records import Dataset, Floats
 
 PREDICTED = "predicted"
+TWO_TABLES = (
+    "--scores and --probabilities would each have a column for every class: give one."
+)
 DELIMITERS = {"csv": ",", "tsv": "\t"}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Predictions:
-    """h (p, Q) and the labels (p,) that it stands for.
+    """h (n, Q) and the labels (n,) that it stands for.
 
+    ``p`` (n, Q) are the probabilities, where the model knows them.
     ``wrong`` counts those that differ from the classes of the data, where it has them.
     """
 
@@ -48,6 +52,7 @@ class Predictions:
     wrong: int | None
     notes: tuple[str, ...]
     index: Any = None
+    p: Floats | None = None
 
     def __repr__(self) -> str:
         """How many samples and of which class, in one line."""
@@ -56,28 +61,32 @@ class Predictions:
         wrong = "" if self.wrong is None else f"; {self.wrong} wrong"
         return f"<Predictions {self.name}: {len(self.labels)} samples: {told}{wrong}>"
 
-    def to_frame(self, scores: bool = False) -> DataFrame:
-        """A row a sample: its id, its class, and with ``scores`` each h_k.
+    def to_frame(self, scores: bool = False, probabilities: bool = False) -> DataFrame:
+        """A row a sample: its id, its class, and each h_k or each p_k.
 
         The index is that of the DataFrame that was classified.
         """
         columns = {} if self.ids is None else {str(self.id_column): list(self.ids)}
         columns[PREDICTED] = self.labels.tolist()
-        if scores:
-            columns |= dict(zip(self.classes, self.h.T.tolist(), strict=True))
-        self._header(scores)
+        table = self._table(scores, probabilities)
+        if table is not None:
+            columns |= dict(zip(self.classes, table.T.tolist(), strict=True))
+        self._header(table is not None)
         return to_frame(columns, self.index)
 
-    def render(self, format: str, scores: bool = False) -> str:
-        """All of it as text, with h_k where the scores are wanted."""
-        header = self._header(scores)
+    def render(
+        self, format: str, scores: bool = False, probabilities: bool = False
+    ) -> str:
+        """All of it as text, with h_k or p_k where they are wanted."""
+        table = self._table(scores, probabilities)
+        header = self._header(table is not None)
         if format in DELIMITERS:
             out = io.StringIO()
             writer = csv.writer(out, delimiter=DELIMITERS[format], lineterminator="\n")
             writer.writerow(header)
-            writer.writerows(self._rows(scores))
+            writer.writerows(self._rows(table))
             return out.getvalue()
-        rows = (dict(zip(header, row, strict=True)) for row in self._rows(scores))
+        rows = (dict(zip(header, row, strict=True)) for row in self._rows(table))
         if format == "ndjson":
             return "".join(f"{_json(row)}\n" for row in rows)
         about = {"schema_version": SCHEMA_VERSION, "data": self.name}
@@ -85,25 +94,35 @@ class Predictions:
         lines = ",\n".join(f"  {_json(row)}" for row in rows)
         return f'{_json({**about, **classes})[:-1]}, "rows": [\n{lines}\n]}}\n'
 
-    def _header(self, scores: bool) -> list[str]:
+    def _table(self, scores: bool, probabilities: bool) -> Floats | None:
+        """What stands in the columns of the classes."""
+        if probabilities:
+            if scores:
+                raise SettingsError(TWO_TABLES)
+            if self.p is None:
+                raise SettingsError(NO_PROBABILITIES)
+            return self.p
+        return self.h if scores else None
+
+    def _header(self, by_class: bool) -> list[str]:
         header = [] if self.id_column is None else [self.id_column]
-        header += [PREDICTED, *(self.classes if scores else ())]
+        header += [PREDICTED, *(self.classes if by_class else ())]
         double = [name for name, count in Counter(header).items() if count > 1]
         if double:
             raise SettingsError(
                 f"Two columns of the output would have the name {listed(double)}: "
-                "leave out --scores, or name another --id-column."
+                "leave out the columns of the classes, or name another --id-column."
             )
         return header
 
-    def _rows(self, scores: bool) -> Iterator[list[str | float | None]]:
+    def _rows(self, table: Floats | None) -> Iterator[list[str | float | None]]:
         labels, ids = self.labels.tolist(), self.ids
         for i, label in enumerate(labels):
             row: list[str | float | None] = [] if ids is None else [ids[i]]
             row.append(label)
-            if scores:
-                h = self.h[i].tolist()
-                row += [value if math.isfinite(value) else None for value in h]
+            if table is not None:
+                values = table[i].tolist()
+                row += [value if math.isfinite(value) else None for value in values]
             yield row
 
 
@@ -127,6 +146,7 @@ def predictions(model: Model, samples: Dataset) -> Predictions:
     """The samples' classes; the errors too, where the samples have their own."""
     h = model.outputs(samples)
     labels = model.labels(h)
+    p = None if model.calibration is None else model.probabilities(samples)
     notes = []
     ties = int((labels == TIE).sum()) if TIE not in model.classes else 0
     if ties:
@@ -148,7 +168,16 @@ def predictions(model: Model, samples: Dataset) -> Predictions:
         labels=labels,
         wrong=wrong,
         notes=tuple(notes),
+        p=p,
     )
+
+
+def check_table(model: Model, scores: bool) -> None:
+    """Refuse, before the samples are read, probabilities that cannot be told."""
+    if scores:
+        raise SettingsError(TWO_TABLES)
+    if model.calibration is None:
+        raise SettingsError(NO_PROBABILITIES)
 
 
 def _json(value: object) -> str:

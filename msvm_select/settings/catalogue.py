@@ -455,6 +455,7 @@ ON_THE_LINE = _by_name(
         metavar="T",
     ),
     scores=_line(SWITCH, "Also h_k (with ovo: the votes), in one column per class."),
+    probabilities=_line(SWITCH, "Also fit probabilities, by exact leave-one-out."),
     no_extend=_line(SWITCH, "Keep to the grid: --extend 0.", KERNEL),
     every=_line(
         SWITCH,

@@ -84,7 +84,7 @@ def leave_results() -> None:
         swept = run("sweep", "data/iris.csv", *grid, "loo,sv-rate,cv:3", "-o", name)
         assert swept.exit_code == 0
     for name in ("iris.json", "iris.npz"):
-        assert run("fit", "data/iris.csv", "-o", name).exit_code == 0
+        assert run("fit", "data/iris.csv", "--probabilities", "-o", name).exit_code == 0
     assert run("fit", "two.csv", "-o", "two.json").exit_code == 0
 
 

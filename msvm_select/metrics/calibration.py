@@ -1,0 +1,87 @@
+"""Probabilities of new samples, and how far they can be trusted.
+
+The left-out outputs are those of samples that a machine never saw, so that they tell
+how sure it may be of new ones. One temperature T for all classes, p = softmax(h / T),
+leaves the order of the classes as it is: the most probable class is the predicted one.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from msvm_select.left_out import LeftOut, first_of_largest
+from msvm_select.metrics.tempered import softmax, temperature
+from msvm_select.records import TIE, Floats, Ints
+
+BINS = 10  # of equal width, by the largest probability
+
+
+@dataclass(frozen=True, eq=False)
+class Reliability:
+    """What was claimed and what came true, in bins of the largest probability.
+
+    Each (BINS,): ``weight``, of the samples in the bin; ``claimed``, their mean largest
+    probability; ``right``, the share of them that were predicted right. NaN where a bin
+    is empty.
+    """
+
+    weight: Floats
+    claimed: Floats
+    right: Floats
+
+    @classmethod
+    def of(
+        cls, y: Ints, predicted: Ints, p: Floats, weights: Floats | None = None
+    ) -> Reliability:
+        """Of samples of the classes y with the probabilities p (m, Q), where known."""
+        known = np.isfinite(p).all(axis=1)
+        w = (np.ones(y.size) if weights is None else weights)[known]
+        largest, hit = p[known].max(axis=1), (predicted == y)[known]
+        at = np.minimum((BINS * largest).astype(np.int64), BINS - 1)
+
+        def sums(values: Floats) -> Floats:
+            return np.bincount(at, w * values, BINS).astype(np.float64)
+
+        weight = sums(np.ones(w.size))
+        with np.errstate(invalid="ignore"):
+            claimed, right = sums(largest) / weight, sums(hit) / weight
+        return cls(weight, claimed, right)
+
+    @property
+    def error(self) -> float:
+        """The expected calibration error, sum_b w_b |right_b - claimed_b| / sum w."""
+        if not self.weight.any():
+            return math.nan
+        gap = np.abs(self.right - self.claimed)
+        return float(np.nansum(self.weight * gap) / self.weight.sum())
+
+
+@dataclass(frozen=True, eq=False)
+class Calibration:
+    """The temperature of a machine, and how reliable its probabilities were with it."""
+
+    temperature: float
+    reliability: Reliability
+
+    @classmethod
+    def of(cls, found: LeftOut, weights: Floats | None = None) -> Calibration:
+        """By the left-out outputs; all of them must be known."""
+        T = temperature(found.y, found.outputs, weights)
+        p = probabilities(found.outputs, T)
+        return cls(T, Reliability.of(found.y, found.predicted, p, weights))
+
+
+def probabilities(h: Floats, T: float) -> Floats:
+    """softmax(h / T) (p, Q), of which the first of the largest is the predicted class.
+
+    Outputs that tie but for rounding are alike. Where a large T has made others alike
+    too, the predicted class gets the least that is more.
+    """
+    most = h.max(axis=1, keepdims=True)
+    p, best = softmax(np.where(h >= most - TIE, most, h), T), first_of_largest(h)
+    off = np.flatnonzero(p.argmax(axis=1) != best)
+    p[off, best[off]] = np.nextafter(p[off].max(axis=1), 2.0)
+    return p

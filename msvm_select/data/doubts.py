@@ -130,7 +130,10 @@ class NoNumbers:
             )
         if self.count * 2 >= m:
             is_class = f"--target {option} if it is the class, or " if guessed else ""
-            return f"{said}: say {is_class}--one-hot {name} if it is a category"
+            return (
+                f"{said}: say {is_class}--one-hot {name} if it is a category, or "
+                f"--group-column {option} if it says which rows belong together"
+            )
         return (
             f"{said} ({self.count} such of {m} rows): correct it, or say --na-values "
             f"{shown} if it stands for a missing value, or --one-hot {name} if the "
@@ -277,6 +280,9 @@ class Description:
     duplicate_rows: int
     conflicting_rows: int
     notes: tuple[str, ...]
+    repeated_ids: int = 0
+    groups: int | None = None
+    total_weight: float | None = None
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -292,6 +298,11 @@ class Description:
         if self.duplicate_rows:
             found.append(
                 f"rows with the features of an earlier row: {self.duplicate_rows}"
+                f"{self._alike}"
+            )
+        if self.repeated_ids:
+            found.append(
+                f"rows with the id of an earlier row: {self.repeated_ids}{self._alike}"
             )
         if self.conflicting_rows:
             found.append(
@@ -300,10 +311,21 @@ class Description:
             )
         return tuple(found)
 
+    @property
+    def _alike(self) -> str:
+        """What to do about rows that may belong together."""
+        if self.groups is not None:
+            return ""
+        return (
+            "; leave-one-out judges such a row by its twin: if a column says which "
+            "rows belong together, name it with --group-column, and see logo"
+        )
+
 
 def describe(dataset: Dataset) -> Description:
     """Count and measure everything that ``check`` shows."""
     X, names = dataset.X + 0.0, dataset.features  # + 0.0 makes -0.0 equal to 0.0
+    ids, weights = dataset.ids, dataset.weights
     duplicate, conflicting = _repeated_rows(X, dataset)
     counts = np.bincount(dataset.y, minlength=dataset.Q).tolist()
     columns = tuple(_summary(name, x) for name, x in zip(names, X.T, strict=True))
@@ -319,6 +341,9 @@ def describe(dataset: Dataset) -> Description:
         duplicate_rows=duplicate,
         conflicting_rows=conflicting,
         notes=dataset.notes,
+        repeated_ids=0 if ids is None else len(ids) - len(set(ids)),
+        groups=None if dataset.groups is None else len(dataset.group_names),
+        total_weight=None if weights is None else float(weights.sum()),
     )
 
 

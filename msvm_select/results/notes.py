@@ -27,6 +27,7 @@ SELECTS_NOTHING = (
     "--dimension if the feature space has a finite one"
 )
 VACUOUS = "guaranteed-risk: every value is 1 or more, so that none bounds a risk"
+NEARLY_ALL = 0.9  # of the samples
 NAMED = 3  # cells in trouble that are named; the others are counted
 
 
@@ -81,11 +82,44 @@ def race_note(results: Results) -> str:
         return ""
     best = results.settings.get("race")
     whose = f"the {best} best" if best and best > 1 else "the best"
-    what = f"{lost} of {counted(len(results.rows), 'cell')}"
-    return f">= {what} lost the race: judged only until they could not be among {whose}"
+    what = f"{lost} of {counted(len(results.rows), 'cell')} lost the race"
+    return f"{what} (>=): judged only until they could not be among {whose}"
 
 
 def doubts_of_choice(results: Results) -> list[str]:
+    """Why the choice may not be what it seems, in sentences."""
+    row = results.chosen
+    by_loo = row is not None and results.column in ("loo_rate", "loo_errors")
+    biased = bias_of_leave_one_out(row) if row is not None and by_loo else ""
+    grouped = results.data.get("reading", {}).get("group_column") if by_loo else None
+    found = _missed_by_the_race(results)
+    if biased:
+        found.append(biased)
+    if grouped:
+        found.append(
+            "leave-one-out leaves the others of a sample's group in the training; "
+            "--criteria logo leaves out the whole group"
+        )
+    return found
+
+
+def bias_of_leave_one_out(row: Row) -> str:
+    """That the machine sees little but the sizes of the classes; empty where not.
+
+    Where nearly all samples are at C the machine weighs the means of the classes by
+    their sizes, and the class of the sample that leaves has become smaller.
+    """
+    if row.n_sv is None or row.n_bounded is None:
+        return ""
+    if min(row.n_bounded, row.n_sv) < NEARLY_ALL * row.n_samples:
+        return ""
+    return (
+        f"{row.n_bounded} of {row.n_samples} samples are at C: leave-one-out is biased "
+        "against the class of the sample that leaves; --criteria loo:balanced is not"
+    )
+
+
+def _missed_by_the_race(results: Results) -> list[str]:
     """That cells which lost a race might have been chosen, had they been judged."""
     choice, column = results.choice, results.column
     if choice is None or choice.rule != "1se":

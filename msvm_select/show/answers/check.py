@@ -48,6 +48,12 @@ def sheet(found: Description) -> Sheet:
             f"{len(found.classes)} classes (column {quoted(found.target)})",
             f"classes: {', '.join(_cut(classes))}",
             *([f"{constant.text}."] if constant else []),
+            *([f"groups: {found.groups}"] if found.groups else []),
+            *(
+                [f"weights: {found.total_weight:g} in all"]
+                if found.total_weight
+                else []
+            ),
         ],
         below=[
             *[f"... and {rest} more columns (--format json has them all)"][: rest > 0],

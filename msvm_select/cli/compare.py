@@ -94,11 +94,11 @@ def settings_with(options: Mapping[str, Any], machine: str | None) -> Settings:
 
 
 def with_the_truth(asked: Mapping[str, Any]) -> tuple[str, ...]:
-    """Exact leave-one-out first; without --criteria, all that may be."""
+    """Exact leave-one-out first; without --criteria, all that need no groups."""
     loss, machine = asked.get("loss", "l1"), asked.get("machine", "ww")
     every = [
         name
         for name, kind in CRITERIA.items()
-        if loss in kind.losses and machine in kind.of_machines
+        if loss in kind.losses and machine in kind.of_machines and not kind.needs_groups
     ]
     return tuple(dict.fromkeys([TRUTH, *asked.get("criteria", every)]))

@@ -207,6 +207,7 @@ def applicability(
     return True, "every alpha is below C, with any sample left out too"
 
 
+NO_WEIGHTS = "radius_margin_l1 is not defined with weights"
 Flags = Callable[[RadiusMargin], Ints]
 
 
@@ -420,6 +421,8 @@ class RadiusMarginL1(Criterion):
 
     def score(self, cell: Cell, carry: Any = None) -> Score:
         """The value; ``carry`` is the ball, with the Gram matrix that it is of."""
+        if cell.solution.dual.weights is not None:
+            return Score({self.column: None}, missing=NO_WEIGHTS)
         gram = cell.solution.dual.gram
         if carry is None or carry[0] is not gram:
             carry = gram, smallest_ball(gram)

@@ -132,7 +132,7 @@ class NoNumbers:
             is_class = f"--target {option} if it is the class, or " if guessed else ""
             return (
                 f"{said}: say {is_class}--one-hot {name} if it is a category, or "
-                f"--group-column {option} if it says which rows belong together"
+                f"--group-column {option} if it names groups of rows"
             )
         return (
             f"{said} ({self.count} such of {m} rows): correct it, or say --na-values "

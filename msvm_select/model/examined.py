@@ -195,7 +195,8 @@ def check_optimum(cell: Cell, lost: str) -> None:
 
 
 def _softened(cell: Cell, terms: RadiusMargin | None) -> float | None:
-    """The softened radius-margin, for the loss that it is defined for."""
-    if terms is None or cell.solution.dual.quadratic is not None:
+    """The softened radius-margin, where it is defined."""
+    dual = cell.solution.dual
+    if terms is None or dual.quadratic is not None or dual.weights is not None:
         return None
     return softened(cell.solution, terms.diameter_all)

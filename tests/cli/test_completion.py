@@ -79,7 +79,7 @@ def test_the_separators_are_those_of_the_reader() -> None:
         ("sweep odd.csv --kernel p", ["polynomial", "precomputed"]),
         ("sweep odd.csv --kernel rbf,lin", ["rbf,linear"]),
         ("sweep odd.csv --criteria loo,hol", ["loo,holdout"]),
-        ("sweep odd.csv --criteria loo,lo", []),
+        ("sweep odd.csv --criteria loo,lo", ["loo,logo", "loo,loo:balanced"]),
         ("sweep odd.csv --rank-by v", ["vc"]),
         ("sweep odd.csv --criteria cv:5,vc --rank-by v", ["vc"]),
         ("sweep odd.csv --solver ex", ["exact"]),

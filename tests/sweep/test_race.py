@@ -120,7 +120,7 @@ def test_a_table_shows_what_it_is_at_least(raced: Results) -> None:
     assert f">= {row.loo_errors_low / 150:.4g}" in table
     assert f">= {row.loo_errors_low} " in table
     assert (
-        f">= {lost} of 12 cells lost the race: judged only until they could not be "
+        f"{lost} of 12 cells lost the race (>=): judged only until they could not be "
         "among the 3 best." in table
     )
     assert ">= " in sheet(raced).render("markdown", width=200).replace("&gt;", ">")

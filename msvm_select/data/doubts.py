@@ -15,6 +15,7 @@ from msvm_select.phrases import counted, listed, quoted
 from msvm_select.records import Dataset, Floats, Ints
 
 MOST_LEVELS = 10  # numbers with decimals that may still be classes: doses, say
+MANY_TWINS = 0.05  # of the rows: they are worth a word more
 MANY_LEVELS = 2 * MOST_LEVELS  # of a target that nobody named
 
 # What a cell looks like, what it has, the way out.
@@ -295,15 +296,14 @@ class Description:
             )
         for group in self.duplicate_columns:
             found.append(f"columns {listed(group)} hold the same values")
-        if self.duplicate_rows:
-            found.append(
-                f"rows with the features of an earlier row: {self.duplicate_rows}"
-                f"{self._alike}"
-            )
-        if self.repeated_ids:
-            found.append(
-                f"rows with the id of an earlier row: {self.repeated_ids}{self._alike}"
-            )
+        for what, count in (
+            ("features", self.duplicate_rows), ("id", self.repeated_ids),
+        ):  # fmt: skip
+            if count:
+                found.append(
+                    f"rows with the {what} of an earlier row: {count}"
+                    f"{self._alike(count)}"
+                )
         if self.conflicting_rows:
             found.append(
                 "rows with the features of a row of another class: "
@@ -311,10 +311,9 @@ class Description:
             )
         return tuple(found)
 
-    @property
-    def _alike(self) -> str:
-        """What to do about rows that may belong together."""
-        if self.groups is not None:
+    def _alike(self, count: int) -> str:
+        """What to do about so many rows that may belong together."""
+        if self.groups is not None or count < MANY_TWINS * self.rows:
             return ""
         return (
             "; leave-one-out judges such a row by its twin: if a column says which "

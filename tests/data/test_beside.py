@@ -36,7 +36,7 @@ def test_the_class_is_not_looked_for_among_them():
     ("options", "words"),
     [
         ({"weight_column": "v"}, "no such column"),
-        ({"weight_column": "class"}, "--weight-column 'class' is also the target"),
+        ({"weight_column": "class", "target": "4"}, "'class' is also the target"),
         ({"group_column": "w", "weight_column": "w"}, "is also the weight"),
         ({"weight_column": "g"}, "line 2, column 'g': the weight 'p' is no number"),
         ({"group_column": "w", "drop": "w"}, "the group is in it"),

@@ -57,6 +57,8 @@ class Column:
     look            a table shows it at first look
     appended        it follows the schema of version 1, where it was asked for
     largest         the largest value is the best; otherwise the smallest
+    metric          the metric of the pooled answers that fills it
+    error           the column that has its standard error
     parameter       of some kernel
     further         the form of its further columns (``cv10_error``), if it may have
                     some; ``usual`` is the argument that the column itself stands for
@@ -81,6 +83,8 @@ class Column:
     look: bool = False
     appended: bool = False
     largest: bool = False
+    metric: str = ""
+    error: str = ""
     parameter: bool = False
     further: str = ""
     usual: str = ""
@@ -94,6 +98,11 @@ class Column:
     def titled(self) -> str:
         """With the unit, as an axis has it."""
         return f"{self.text}, {self.unit}" if self.unit else self.text
+
+    @property
+    def sense(self) -> float:
+        """Times this a value is the smaller, the better."""
+        return -1.0 if self.largest else 1.0
 
     @property
     def factor(self) -> float:
@@ -129,12 +138,37 @@ def column(meaning: str, label: str = "", default: Value = None, **known: Any) -
     return field(default=default, metadata={_KEY: told})
 
 
+def _metric(metric: str, meaning: str, label: str, **known: Any) -> Any:
+    """A metric of the pooled answers; its standard error has a column, too."""
+    return column(
+        f"{meaning}; of the pooled answers",
+        label,
+        empty=f"`--metric {metric}` was not asked for",
+        metric=metric,
+        error=f"{metric.replace('-', '_')}_se",
+        role="metric",
+        appended=True,
+        **known,
+    )
+
+
+def _error_of(name: str) -> Any:
+    """The standard error of a metric."""
+    metric = name.replace("_", "-")
+    return column(
+        f"the standard error of `{name}`, by the jackknife",
+        empty=f"`--metric {metric}` was not asked for",
+        appended=True,
+    )
+
+
 @dataclass(frozen=True)
 class Row:
     """One cell of the results. None stands for what is not there.
 
     ``further`` holds the columns of criteria that were asked for several times with
-    different arguments, by name: ``cv10_error`` beside ``cv_error``.
+    different arguments, by name: ``cv10_error`` beside ``cv_error``. ``by_class`` has,
+    where it is known, of each class how many samples are wrong and how many there are.
     """
 
     rank: int | None = column(
@@ -391,6 +425,29 @@ class Row:
         criterion="loo",
         appended=True,
     )
+    balanced_error: float | None = _metric(
+        "balanced-error",
+        "the mean over the classes of the share of each that is wrong",
+        "balanced error rate",
+        unit="%",
+    )
+    macro_f1: float | None = _metric(
+        "macro-f1", "the mean of F1 over the classes", "macro F1", largest=True
+    )
+    log_loss: float | None = _metric(
+        "log-loss",
+        "the mean of -ln p of the class of the sample, p = softmax(outputs / T) with "
+        "the T that is best",
+        "log-loss",
+    )
+    auc: float | None = _metric(
+        "auc",
+        "the mean over the classes of the area under the curve of each against the "
+        "rest, by what it leads by",
+        "area under the curve",
+        largest=True,
+    )
+    cost: float | None = _metric("cost", "the mean cost of the answers", "cost")
     logo_errors: int | None = column(
         "samples that are wrong when trained without their group",
         "leave-one-group-out errors",
@@ -418,14 +475,25 @@ class Row:
         role="rate",
         appended=True,
     )
+    smooth_error: float | None = _metric(
+        "smooth-error", "the mean of 1/(1 + exp(4 margin))", "smooth error", unit="%"
+    )
+    balanced_error_se: float | None = _error_of("balanced_error")
+    macro_f1_se: float | None = _error_of("macro_f1")
+    log_loss_se: float | None = _error_of("log_loss")
+    auc_se: float | None = _error_of("auc")
+    cost_se: float | None = _error_of("cost")
+    smooth_error_se: float | None = _error_of("smooth_error")
     further: Mapping[str, float | None] = field(default_factory=dict, hash=False)
+    by_class: tuple[tuple[int, int], ...] = field(default=(), compare=False)
 
     @classmethod
     def of(cls, values: Mapping[str, Any]) -> Row:
         """From values by column, further columns among them."""
-        further = {name: v for name, v in values.items() if name not in TABLE}
+        rest = {name: v for name, v in values.items() if name not in TABLE}
         own = {name: v for name, v in values.items() if name in TABLE}
-        return cls(**own, further=further)
+        by_class = tuple((wrong, m) for wrong, m in rest.pop("by_class", ()))
+        return cls(**own, further=rest, by_class=by_class)
 
     def value(self, name: str) -> Any:
         """The value of a column; None in a further column that this row lacks."""
@@ -501,6 +569,9 @@ NUMBERS = tuple(
 )
 SCORES = tuple(c.name for c in TABLE.values() if c.role)
 RANKED_BY = {c.criterion: c for c in TABLE.values() if c.ranks}
+MEASURED_BY = {c.metric: c for c in TABLE.values() if c.metric}
+ANSWERING = ("loo", "logo", "cv", "holdout", "train-errors")
+"""Criteria that have an answer for each sample, which metrics are computed of."""
 
 
 def criterion_of(text: str) -> str:
@@ -551,6 +622,11 @@ def scored_columns(criteria: Iterable[str]) -> dict[str, str]:
     return found
 
 
+def answering(criteria: Iterable[str]) -> str | None:
+    """The first of these criteria that has answers to compute metrics of."""
+    return next((c for c in criteria if c.partition(":")[0] in ANSWERING), None)
+
+
 def ranked_column(by: str, known: Iterable[str] = ()) -> str | None:
     """The column that a criterion or column name stands for; None where there is none.
 
@@ -558,6 +634,8 @@ def ranked_column(by: str, known: Iterable[str] = ()) -> str | None:
     is that one.
     """
     name = criterion_of(by)
+    if (metric := by.partition(":")[0]) in MEASURED_BY:
+        return MEASURED_BY[metric].name
     if name not in RANKED_BY:
         found = find_column(by)
         numeric = found is not None and found.kind is not str and by != "rank"

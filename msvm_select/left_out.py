@@ -202,6 +202,17 @@ def graded_votes(votes: Floats, sums: Floats) -> Floats:
     return np.asarray(h)
 
 
+def deciding(margins: Floats, y: Ints, votes: Ints) -> Floats:
+    """The decision (m,) that counts: of y_i and the class voted for, where it is wrong.
+
+    Else the smallest of the pairs of y_i; NaN where none is left.
+    """
+    found = np.where(np.isnan(margins), np.inf, margins)
+    turned = found[np.arange(y.size), votes]
+    least = np.where(votes != y, turned, found.min(axis=1))
+    return np.where(np.isfinite(least), least, np.nan)
+
+
 @dataclass(frozen=True, eq=False)
 class Voted(LeftOut):
     """Answers by votes: margins[i, k] is the decision of the pair of y_i and k.
@@ -233,10 +244,7 @@ class Voted(LeftOut):
 
         Else the smallest of the pairs of y_i; NaN where none is left.
         """
-        found = np.where(np.isnan(self.margins), np.inf, self.margins)
-        turned = found[np.arange(self.y.size), self.votes]
-        least = np.where(self.wrong, turned, found.min(axis=1))
-        return np.where(np.isfinite(least), least, np.nan)
+        return deciding(self.margins, self.y, self.votes)
 
     @property
     def predicted(self) -> Ints:

@@ -199,8 +199,19 @@ class Parts(ABC):
         """
 
     @abstractmethod
+    def margins_at(self, K: Floats, y: Ints, machine: Composed) -> Floats | None:
+        """(p, Q): the decisions of the pairs of new samples' own classes y (p,).
+
+        None where the outputs tell.
+        """
+
+    @abstractmethod
     def graded(self, machine: Composed) -> Floats:
         """The same (m, Q) of the training samples."""
+
+    @abstractmethod
+    def in_training(self, machine: Composed, every: bool) -> LeftOut:
+        """The answers for its own samples, as if they had been left out."""
 
     @abstractmethod
     def judged(
@@ -377,6 +388,19 @@ class Pairs(Parts):
         sums = K @ self.tau(machine.alpha) + self.sums_of(machine.b)
         return self.absent(graded_votes(votes, sums))
 
+    def margins_at(self, K: Floats, y: Ints, machine: Composed) -> Floats:
+        """f of the pairs of y, towards it; NaN where there is no such pair."""
+        alpha, biases = machine.alpha, np.full((self.Q, self.Q), np.nan)
+        first, second = self.pairs.T
+        biases[first, second], biases[second, first] = machine.b, -machine.b
+        f = np.full((y.size, self.Q), np.nan)
+        of_class = self.y[:, None] == np.arange(self.Q)
+        for k in np.unique(y[y >= 0]):
+            some = np.flatnonzero(y == k)
+            own, others = of_class[:, k, None] * alpha, of_class * alpha[:, k, None]
+            f[some] = K[some] @ (own - others) + biases[k]
+        return f
+
     def graded(self, machine: Composed) -> Floats:
         """Those of training."""
         return self.graded_by(machine.part_decisions, machine)
@@ -397,6 +421,17 @@ class Pairs(Parts):
         votes[gone, self.y[gone]] = -np.inf
         h = graded_votes(votes, sums)
         return self.absent(h)
+
+    def in_training(self, machine: Composed, every: bool) -> LeftOut:
+        """All pairs judge it as they are."""
+        at, none = np.arange(self.m), np.zeros(self.m, np.int64)
+        margins = np.where(self.there, machine.part_decisions, np.nan)
+        margins[at, self.y] = np.inf
+        return Voted(
+            y=self.y, margins=margins, road=none, exchanges=none, at_top=none > 0,
+            votes=machine.predicted, nearest=machine.least_of_others,
+            graded=machine.graded if every else None,
+        )  # fmt: skip
 
     def judged(
         self,
@@ -460,9 +495,19 @@ class Rests(Parts):
         """Those that decide."""
         return self.decided(K, machine.alpha, machine.b)[1]
 
+    def margins_at(self, K: Floats, y: Ints, machine: Composed) -> None:
+        """The outputs tell."""
+
     def graded(self, machine: Composed) -> Floats:
         """Likewise."""
         return machine.part_decisions
+
+    def in_training(self, machine: Composed, every: bool) -> LeftOut:
+        """Every part as it is."""
+        at, none, h = np.arange(self.m), np.zeros(self.m, np.int64), machine.graded
+        margins = h[at, self.y][:, None] - h
+        margins[at, self.y] = np.inf
+        return Led(self.y, margins, none, none, none > 0)
 
     def judged(
         self,
@@ -657,6 +702,17 @@ class Composed:
     def graded(self) -> Floats:
         """The same (m, Q) of the training samples."""
         return self.parts.graded(self)
+
+    def in_training(self, every: bool = True) -> LeftOut:
+        """Its answers for its own samples; ``every``: with all outputs."""
+        return self.parts.in_training(self, every)
+
+    def margins_at(self, K: Floats, y: Ints) -> Floats | None:
+        """(p, Q): the decisions of the pairs of new samples' own classes y (p,).
+
+        None where the outputs tell.
+        """
+        return self.parts.margins_at(K, y, self)
 
     def part_solution(self, t: int) -> Solution:
         """Part ``t`` as a machine of two outputs."""

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from msvm_select.flow import Potentials, centre, ties_all
+from msvm_select.left_out import LeftOut
 from msvm_select.records import TIE, Dual, Floats, Ints, Mask, Work
 
 TIGHT = 1e-9  # a gap that tells the interval of b from a point
@@ -197,6 +198,14 @@ class Solution:
             t = dual.C / most
         return Solution(dual, t * self.tau, t * F)
 
+    def in_training(self, every: bool = True) -> LeftOut:
+        """Its answers for its own samples, as if they had been left out."""
+        h, y = self.decisions, self.dual.y
+        at, none = np.arange(y.size), np.zeros(y.size, np.int64)
+        margins = h[at, y][:, None] - h
+        margins[at, y] = np.inf
+        return LeftOut(y, margins, none, none, none > 0)
+
     @property
     def graded(self) -> Floats:
         """What the training samples are ranked by (m, Q): the largest is the answer."""
@@ -205,6 +214,9 @@ class Solution:
     def outputs_at(self, K: Floats) -> Floats:
         """The same (p, Q) of new samples, by K (p, m)."""
         return np.asarray(K @ self.tau + self.b)
+
+    def margins_at(self, K: Floats, y: Ints) -> None:
+        """The outputs tell by how much a new sample is right."""
 
     def labels(self, K: Floats) -> Ints:
         """The class of each new sample, by its K (p, m); -1 at a tie."""

@@ -13,6 +13,7 @@ from msvm_select.names import (
     FORMATS,
     KERNELS,
     MACHINES,
+    METRICS,
     SOLVERS,
     Registry,
 )
@@ -22,6 +23,7 @@ REGISTRIES = {
     "machines": MACHINES,
     "solvers": SOLVERS,
     "criteria": CRITERIA,
+    "metrics": METRICS,
 }
 
 

@@ -16,6 +16,7 @@ import shlex
 import tomllib
 from collections.abc import Callable, Iterable
 from glob import escape, glob
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -30,7 +31,7 @@ from click.shell_completion import (
     split_arg_string,
 )
 
-from msvm_select.names import CRITERIA, INPUT_ENDINGS
+from msvm_select.names import CRITERIA, INPUT_ENDINGS, METRICS
 from msvm_select.settings.catalogue import COLUMN, EVERY, FILE
 
 DELIMITERS = {"tab": "\t", "semicolon": ";", "comma": ","}
@@ -87,14 +88,15 @@ def _config(ctx: click.Context, incomplete: str) -> list[Item]:
 
 
 def _rank_by(ctx: click.Context, incomplete: str) -> list[Item]:
-    """The criteria that stand on the line, else all."""
-    said = ",".join(ctx.params.get("criteria") or ())
+    """The criteria and the metrics that stand on the line, else all criteria."""
+    asked = (ctx.params.get(name) or () for name in ("criteria", "metric"))
+    said = ",".join(chain(*asked))
     return _starting(incomplete, said.split(",") if said else CRITERIA)
 
 
 def _by(ctx: click.Context, incomplete: str) -> list[Item]:
-    """The criteria, and the columns of a file of results."""
-    criteria = _starting(incomplete, CRITERIA)
+    """The criteria, the metrics, and the columns of a file of results."""
+    criteria = _starting(incomplete, (*CRITERIA, *METRICS))
     results = Path(_argument(ctx, "results") or _argument(ctx, "files") or "")
     if results.suffix not in (".csv", ".tsv"):
         return criteria

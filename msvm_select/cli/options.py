@@ -46,7 +46,10 @@ READ = tuple(READING)
 """How to read DATA."""
 ROW = ("source", "rank", "select")
 """A cell of earlier results, in the place of one that is told by ``CELL``."""
-CHOOSING = ("select", "fail_above", "require_applicable", "require_converged")
+CHOOSING = (
+    *("select", "fail_above", "fail_below"),
+    *("require_applicable", "require_converged"),
+)
 """Which cell to take, and when not to be content with it."""
 REPORT = ("format", "output", "all_columns", "quiet")
 """What becomes of the answer."""

@@ -14,6 +14,7 @@ from msvm_select.cli.sweeping import check_page, write_page_of_rows
 from msvm_select.errors import SettingsError
 from msvm_select.results import choosing, notes, reread
 from msvm_select.results import compare as runs
+from msvm_select.settings.settings import check_gates
 from msvm_select.settings.values import number
 from msvm_select.show.answers import compare as moves
 from msvm_select.show.answers import sweep as answer
@@ -57,6 +58,7 @@ def command(results: str, by: str | None, **options: Any) -> None:
     tolerance, top = _tolerance(options["tolerance"]), wanted.get("top")
     check_page(options["report"], output.path, results)
     found = _ranked(results, by, wanted.get("select"))
+    check_gates(found.rank_by, wanted)
     gates, worse = asked_gates(found, wanted), None
     if options["against"] is not None:
         against = runs.Against(_ranked(options["against"], found.rank_by), found)

@@ -25,6 +25,7 @@ from msvm_select.names import (
     INPUT_ENDINGS,
     INPUT_FORMATS,
     KERNELS,
+    METRICS,
     SOLVERS,
 )
 
@@ -61,6 +62,13 @@ def _criteria() -> dict[str, Facts]:
     }
 
 
+def _metrics() -> dict[str, Facts]:
+    return {
+        name: {"summary": METRICS.summary(name), "column": kind.column or None}
+        for name, kind in METRICS.items()
+    }
+
+
 def _formats() -> dict[str, Facts]:
     return _with_endings(FORMATS, ENDINGS)
 
@@ -89,6 +97,7 @@ TOPICS: dict[str, Callable[[], dict[str, Facts]]] = {
     "kernels": _kernels,
     "solvers": _solvers,
     "criteria": _criteria,
+    "metrics": _metrics,
     "formats": _formats,
     "input-formats": _input_formats,
     "exit-codes": _exit_codes,
@@ -99,7 +108,7 @@ TOPICS: dict[str, Callable[[], dict[str, Facts]]] = {
 @click.argument("topic", metavar="TOPIC", type=click.Choice(list(TOPICS)))
 @takes("form")
 def command(topic: str, form: str) -> None:
-    """List what you can choose: kernels, solvers, criteria, formats; or exit-codes.
+    """List what you can choose: kernels, solvers, criteria, metrics, formats ...
 
     \b
     msvm-select show kernels

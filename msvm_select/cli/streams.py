@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from msvm_select.show.sheet import Sheet
 
 STEP_SUMMARY = "GITHUB_STEP_SUMMARY"  # names the file of a job's summary
-GATES = ("fail_above", "require_applicable", "require_converged")
+GATES = ("fail_above", "fail_below", "require_applicable", "require_converged")
 
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EIO)  # of writing to stdout or stderr
 

@@ -16,7 +16,7 @@ from msvm_select.errors import SettingsError
 from msvm_select.left_out import LeftOut, Tell, Watch, quiet, unwatched
 from msvm_select.metrics.base import Answers
 from msvm_select.names import LOSSES, MACHINES
-from msvm_select.records import Dataset, Gram, Scaling
+from msvm_select.records import Dataset, Floats, Gram, Scaling
 from msvm_select.solution import Solution
 
 if TYPE_CHECKING:  # their contracts; a criterion is given both
@@ -48,7 +48,8 @@ class Cell:
     A criterion may use ``jobs`` threads, and tells how far it is. ``machine``
     is what was trained on the ``gram``, and trains other samples.
     Without ``mercer`` the Gram matrix is indefinite, and no bound holds. ``watch`` may
-    end the judging of a cell that loses a race.
+    end the judging of a cell that loses a race. ``needs``: what is asked of the answer
+    for each sample, one of NEEDS.
     """
 
     data: Dataset
@@ -72,7 +73,8 @@ class Score:
 
     ``notes`` says what is not as it should be (a machine that was trained for the score
     and did not converge); a row with notes counts as not converged. ``left_out`` holds
-    the answers of the machines without each sample, if the score is of them.
+    the answers of the machines without each sample, if the score is of them, and
+    ``answers`` those of other criteria, if they were asked for.
     ``missing`` says which numbers could not be computed; the others count.
     """
 
@@ -82,6 +84,12 @@ class Score:
     left_out: LeftOut | None = None
     answers: Answers | None = None
     missing: str = ""
+
+    def pooled(self, weights: Floats | None = None) -> Answers | None:
+        """The answers, for metrics; None where there are none."""
+        if self.answers is None and self.left_out is not None:
+            return Answers.left_out(self.left_out, weights)
+        return self.answers
 
 
 KINDS = {

@@ -13,12 +13,15 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from msvm_select.criteria.base import Cell, Criterion, Score
 from msvm_select.errors import SettingsError
+from msvm_select.left_out import deciding
+from msvm_select.metrics.base import Answers, lead
 from msvm_select.records import Floats, Gram, Ints, Scaling
 
 Split = tuple[Ints, Ints]
@@ -45,7 +48,8 @@ class _Splitting(Criterion):
         errors = sum(part.errors for part in parts)
         tested = sum(part.y_test.size for part in parts)
         notes = _complaints(parts, self.machines)
-        return Score({self.column: errors / tested}, parts, notes)
+        answers = pooled(cell, parts) if cell.needs else None
+        return Score({self.column: errors / tested}, parts, notes, answers=answers)
 
 
 class CrossValidation(_Splitting):
@@ -190,7 +194,8 @@ class Part:
     """One split, ready to be trained at every C.
 
     ``y`` holds the training classes as 0..Q-1 of those present; ``y_test`` likewise,
-    with -2 for a class that nothing was trained of: it is always an error.
+    with -2 for a class that nothing was trained of: it is always an error. ``tested``
+    are the test rows, and ``classes`` the codes of the classes present.
     """
 
     gram: Gram
@@ -198,6 +203,8 @@ class Part:
     Q: int
     cross: Floats
     y_test: Ints
+    tested: Ints
+    classes: Ints
     weights: Floats | None = None
     machine: Any = None
 
@@ -212,7 +219,8 @@ class Part:
         codes = y.astype(np.int64)
         weights = cell.solution.dual.weights
         own = None if weights is None else weights[train]
-        return cls(gram, codes, classes.size, cross, position[cell.data.y[test]], own)
+        y_test = position[cell.data.y[test]]
+        return cls(gram, codes, classes.size, cross, y_test, test, classes, own)
 
     def trained(self, cell: Cell) -> Part:
         """With the machine at the cell's C, started from that of the last C."""
@@ -225,12 +233,57 @@ class Part:
         )  # fmt: skip
         return replace(self, machine=machine)
 
+    @cached_property
+    def labels(self) -> Ints:
+        """The class of each test sample, as ``y`` has them."""
+        if self.machine is None:
+            return np.zeros(self.y_test.size, np.int64)
+        labels: Ints = self.machine.labels(self.cross)
+        return labels
+
     @property
     def errors(self) -> int:
         """Test samples that are wrong; a tie counts, and so does an unknown class."""
+        return int((self.labels != self.y_test).sum())
+
+    def answers(self, Q: int, every: bool) -> tuple[Ints, Floats, Floats]:
+        """Of each test sample the class; with ``every`` also all outputs, the margin.
+
+        A class that nothing was trained of has the output -inf.
+        """
+        outputs = np.full((self.y_test.size, Q), -np.inf)
+        margin = np.where(self.labels == self.y_test, 1.0, -1.0)
+        predicted = np.where(self.labels < 0, -1, self.classes[self.labels])
         if self.machine is None:
-            return int((self.y_test != 0).sum())
-        return int((self.machine.labels(self.cross) != self.y_test).sum())
+            outputs[:, self.classes] = 0.0
+        if self.machine is None or not every:
+            return predicted, outputs, margin
+        outputs[:, self.classes] = self.machine.outputs_at(self.cross)
+        return predicted, outputs, self._margins(outputs)
+
+    def _margins(self, outputs: Floats) -> Floats:
+        """By the outputs; by votes the decision that counts."""
+        known, at = self.y_test >= 0, np.arange(self.y_test.size)
+        own = np.where(known, self.classes[self.y_test], 0)
+        margin = np.where(known, lead(outputs)[at, own], -np.inf)
+        f = self.machine.margins_at(self.cross, self.y_test)
+        if f is not None:
+            some = np.flatnonzero(known)
+            margin[some] = deciding(f[some], self.y_test[some], self.labels[some])
+        return margin
+
+
+def pooled(cell: Cell, parts: Sequence[Part]) -> Answers:
+    """The answers of all parts together."""
+    every = cell.needs == "outputs"
+    told = [part.answers(cell.data.Q, every) for part in parts]
+    predicted, outputs, margin = (
+        np.concatenate(column) for column in zip(*told, strict=True)
+    )
+    rows = np.concatenate([part.tested for part in parts])
+    weights = cell.data.weights
+    own = None if weights is None else weights[rows]
+    return Answers.of(cell.data.y[rows], predicted, outputs, margin, own)
 
 
 def _complaints(parts: Sequence[Part], what: str) -> tuple[str, ...]:

@@ -23,6 +23,7 @@ from msvm_select.left_out import (
     joined,
     unwatched,
 )
+from msvm_select.metrics.base import Answers
 from msvm_select.records import Mask
 from msvm_select.solution import Solution
 
@@ -77,7 +78,7 @@ class LeaveOneOut(Criterion):
             left_out = carry.left_out
         else:
             try:
-                left_out = leave_each_out(cell)
+                left_out = leave_each_out(cell, every_margin=asks_for_all(cell))
             except HopelessError as end:
                 return bounded(end, cell.solution)
         columns = {
@@ -137,9 +138,18 @@ class Balanced(Criterion):
                 cell.jobs, np.where(y == k, grown * weights, weights),
             )  # fmt: skip
             yield asked, cell.machine.leave_out(
-                cell.solver, machine, every_margin=cell.needs == "outputs", only=asked,
+                cell.solver, machine, every_margin=asks_for_all(cell), only=asked,
                 jobs=cell.jobs, tell=cell.tell,
             )  # fmt: skip
+
+
+def asks_for_all(cell: Cell) -> bool:
+    """Whether somebody asks for more than who is wrong.
+
+    Of two classes that tells the answer, and so do votes.
+    """
+    unsaid = cell.data.Q > 2 and cell.machine.name == "ww"
+    return cell.needs == "outputs" or (cell.needs == "predicted" and unsaid)
 
 
 class SupportCount(Criterion):
@@ -171,7 +181,14 @@ class TrainErrors(Criterion):
 
     def score(self, cell: Cell, carry: Any = None) -> Score:
         """The count."""
-        return Score({self.column: cell.solution.train_errors})
+        answers = training_answers(cell) if cell.needs else None
+        return Score({self.column: cell.solution.train_errors}, answers=answers)
+
+
+def training_answers(cell: Cell) -> Answers:
+    """What the machine says of the samples that it was trained on."""
+    found = cell.solution.in_training(cell.needs == "outputs")
+    return Answers.left_out(found, cell.data.weights)
 
 
 def same_beyond_hard_margin(carried: Carried, solution: Solution) -> bool:

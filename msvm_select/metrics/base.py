@@ -85,18 +85,9 @@ class Answers:
         return np.asarray(np.bincount(self.y, self.weights, self.Q), dtype=np.float64)
 
     @cached_property
-    def confusion(self) -> Floats:
-        """(Q, Q): the weight of samples of each class by what they were taken for."""
-        told = (self.predicted >= 0) & (self.predicted < self.Q)
-        pair = self.y[told] * self.Q + self.predicted[told]
-        counted = np.bincount(pair, self.weights[told], self.Q**2)
-        return np.asarray(counted.reshape(self.Q, self.Q))
-
-    @cached_property
-    def class_errors(self) -> Floats:
-        """(Q,): which share of each class is wrong; NaN for a class without samples."""
-        with np.errstate(invalid="ignore"):
-            return np.asarray(1.0 - self.confusion.diagonal() / self.sizes)
+    def told(self) -> Mask:
+        """Which have a class for an answer; a tie has none."""
+        return np.asarray((self.predicted >= 0) & (self.predicted < self.Q))
 
 
 def lead(outputs: Floats) -> Floats:
@@ -111,10 +102,14 @@ def lead(outputs: Floats) -> Floats:
     return np.asarray(margins)
 
 
+NEEDS = ("", "wrong", "predicted", "outputs")
+"""What may be asked of an answer, each with all before it."""
+
+
 class Metric(ABC):
     """One number of all answers.
 
-    ``needs``: ``wrong``, ``predicted`` or ``outputs``, what must be known of each.
+    ``needs``: what must be known of each, one of NEEDS.
     """
 
     name: ClassVar[str]
@@ -129,21 +124,21 @@ class Metric(ABC):
         return cls()
 
     @abstractmethod
+    def of(self, answers: Answers) -> tuple[float, Floats]:
+        """The number, and what it is of all answers but each (m,)."""
+
     def value(self, answers: Answers) -> float:
-        """The number."""
+        """The number alone."""
+        return self.of(answers)[0]
 
-    @abstractmethod
-    def without_each(self, answers: Answers) -> Floats:
-        """The number (m,) of all answers but each."""
-
-    def standard_error(self, answers: Answers) -> float:
-        """By the jackknife; NaN where a single sample is left out of nothing."""
+    def measured(self, answers: Answers) -> tuple[float, float]:
+        """The number, and its standard error: NaN of a single sample."""
+        value, without = self.of(answers)
         n = answers.y.size
         if n < 2:
-            return math.nan
-        without = self.without_each(answers)
+            return value, math.nan
         spread = without - without.mean()
-        return math.sqrt((n - 1) / n * float(spread @ spread))
+        return value, math.sqrt((n - 1) / n * float(spread @ spread))
 
 
 class Mean(Metric):
@@ -153,12 +148,10 @@ class Mean(Metric):
     def losses(self, answers: Answers) -> Floats:
         """The loss (m,) of each sample."""
 
-    def value(self, answers: Answers) -> float:
+    def of(self, answers: Answers) -> tuple[float, Floats]:
         """sum_i w_i l_i / sum_i w_i."""
-        return float(np.average(self.losses(answers), weights=answers.weights))
-
-    def without_each(self, answers: Answers) -> Floats:
-        """Likewise of the others."""
         w = answers.weights
-        terms = w * self.losses(answers)
-        return np.asarray((terms.sum() - terms) / (w.sum() - w))
+        terms, whole = w * self.losses(answers), float(w.sum())
+        total = float(terms.sum())
+        left = np.maximum(whole - w, 1e-300)
+        return total / whole, (total - terms) / left

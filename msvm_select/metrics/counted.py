@@ -60,21 +60,18 @@ class BalancedError(Metric):
 
     name, column, needs = "balanced-error", "balanced_error", "wrong"
 
-    def value(self, answers: Answers) -> float:
-        """Of the classes that have samples."""
-        return float(np.nanmean(answers.class_errors))
-
-    def without_each(self, answers: Answers) -> Floats:
-        """Only the share of the sample's own class changes, which may lose its last."""
-        rates, sizes = answers.class_errors, answers.sizes
-        own, w, y = answers.class_errors[answers.y], answers.weights, answers.y
-        left = sizes[y] - w
-        gone = np.bincount(y, minlength=answers.Q)[y] == 1
-        with np.errstate(invalid="ignore", divide="ignore"):
-            rate = (own * sizes[y] - w * answers.wrong) / left
-        others = np.nansum(rates) - own + np.where(gone, 0.0, rate)
-        count = np.count_nonzero(sizes) - gone
-        return np.asarray(others / np.maximum(count, 1))
+    def of(self, answers: Answers) -> tuple[float, Floats]:
+        """Of the classes that have samples; one that loses its last counts no more."""
+        y, w, sizes, Q = answers.y, answers.weights, answers.sizes, answers.Q
+        missed = np.bincount(y, w * answers.wrong, Q)
+        there = sizes > 0.0
+        rates = np.divide(missed, sizes, out=np.zeros(Q), where=there)
+        total, count = float(rates.sum()), int(there.sum())
+        gone = (np.bincount(y, minlength=Q) == 1)[y]
+        left = np.where(gone, 1.0, sizes[y] - w)
+        own = np.where(gone, 0.0, (missed[y] - w * answers.wrong) / left)
+        without = (total - rates[y] + own) / np.maximum(count - gone, 1)
+        return total / count, without
 
 
 class MacroF1(Metric):
@@ -85,37 +82,29 @@ class MacroF1(Metric):
 
     name, column, needs = "macro-f1", "macro_f1", "predicted"
 
-    def value(self, answers: Answers) -> float:
-        """As scikit-learn's f1_score(average="macro")."""
-        hits, sums = self._counts(answers)
-        return float(np.mean(2.0 * hits[sums > 0.0] / sums[sums > 0.0]))
+    def of(self, answers: Answers) -> tuple[float, Floats]:
+        """F_1 changes for the class of a sample and for the one it is taken for."""
+        y, w, wrong, Q = answers.y, answers.weights, answers.wrong, answers.Q
+        taken = np.where(answers.told, answers.predicted, Q)  # Q is none
+        hits = np.bincount(y, w * ~wrong, Q)
+        sums = answers.sizes + np.bincount(taken, w, Q + 1)[:Q]
+        least = 1e-12 * float(w.sum())  # what is left of a class that is gone
+        f = np.divide(2.0 * hits, sums, out=np.zeros(Q), where=sums > least)
+        total, count = float(f.sum()), int((sums > least).sum())
 
-    def _counts(self, answers: Answers) -> tuple[Floats, Floats]:
-        """TP (Q,), and 2 TP + FP + FN."""
-        taken = answers.confusion.sum(axis=0)
-        return answers.confusion.diagonal(), answers.sizes + taken
-
-    def without_each(self, answers: Answers) -> Floats:
-        """F_1 changes for the class of the sample and the one it is taken for."""
-        (hits, sums), Q = self._counts(answers), answers.Q
-        y, w, wrong = answers.y, answers.weights, answers.wrong
-        least = 1e-12 * w.sum()  # what is left of a class that is gone
-        f = np.divide(2.0 * hits, sums, out=np.zeros(Q), where=sums > 0.0)
-        total, count = np.full(y.size, f.sum()), np.count_nonzero(sums)
-        there = np.full(y.size, count)
-        known = (answers.predicted >= 0) & (answers.predicted < Q)
-        other = np.where(known, answers.predicted, y)
-        own = np.where(wrong, w, 2.0 * w)
-        for k, less, hit, some in (
-            (y, own, np.where(wrong, 0.0, w), np.ones(y.size, dtype=np.bool_)),
-            (other, w, np.zeros(y.size), wrong & known),
-        ):
-            left = np.where(some, sums[k] - less, 1.0)
-            gone = some & (left <= least)
-            anew = 2.0 * (hits[k] - hit) / np.where(gone, 1.0, left)
-            total += np.where(some, np.where(gone, 0.0, anew) - f[k], 0.0)
-            there = there - gone
-        return np.asarray(total / np.maximum(there, 1))
+        own = sums[y] - np.where(wrong, w, 2.0 * w)
+        gone = own <= least
+        anew = 2.0 * (hits[y] - w * ~wrong) / np.where(gone, 1.0, own)
+        change = np.where(gone, 0.0, anew) - f[y]
+        other = wrong & answers.told
+        k = taken[other]
+        rest = sums[k] - w[other]
+        alone = rest <= least
+        anew = 2.0 * hits[k] / np.where(alone, 1.0, rest)
+        change[other] += np.where(alone, 0.0, anew) - f[k]
+        lost = gone.astype(np.float64)
+        lost[other] += alone
+        return total / count, (total + change) / np.maximum(count - lost, 1.0)
 
 
 def read_costs(path: str, classes: Sequence[str]) -> Floats:

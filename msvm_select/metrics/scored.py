@@ -8,7 +8,7 @@ import numpy as np
 
 from msvm_select.metrics.base import Answers, Mean, Metric, lead
 from msvm_select.metrics.tempered import Tempered, temperature
-from msvm_select.records import Floats, Mask
+from msvm_select.records import Floats
 
 STEEPNESS = 4.0  # of the smooth error: at a margin of 1 it is 0.018
 
@@ -33,52 +33,45 @@ class Auc(Metric):
 
     name, column, needs = "auc", "auc", "outputs"
 
-    def value(self, answers: Answers) -> float:
-        """As scikit-learn's roc_auc_score of each class, averaged."""
-        return self._areas(answers)[0]
+    def of(self, answers: Answers) -> tuple[float, Floats]:
+        """U / (P N) of each class, U the weight of pairs that stand right; a tie half.
 
-    def without_each(self, answers: Answers) -> Floats:
-        """Each sample takes its pairs with it."""
-        return self._areas(answers)[1]
+        Each sample takes its pairs with it; a class that it leaves no counts no more.
+        """
+        y, w, leads = answers.y, answers.weights, lead(answers.outputs)
+        classes = np.flatnonzero(answers.sizes > 0.0)
+        if classes.size < 2:
+            return math.nan, np.full(y.size, math.nan)
+        own = y[:, None] == classes
+        mine, rest = np.where(own, w[:, None], 0.0), np.where(own, 0.0, w[:, None])
+        P = answers.sizes[classes]
+        N = w.sum() - P
+        below = _below(leads[:, classes], np.stack([mine, rest]))
+        pairs = w[:, None] * np.where(own, below[1], P - below[0])
+        U = np.where(own, pairs, 0.0).sum(axis=0)
+        count = np.bincount(y, minlength=answers.Q)[classes]
+        alone = np.where(own, count == 1, count == y.size - 1)
+        left = np.where(own, (P - w[:, None]) * N, P * (N - w[:, None]))
+        areas = np.where(alone, 0.0, (U - pairs) / np.where(alone, 1.0, left))
+        some = np.maximum((~alone).sum(axis=1), 1)
+        return float(np.mean(U / (P * N))), areas.sum(axis=1) / some
 
-    def _areas(self, answers: Answers) -> tuple[float, Floats]:
-        leads, y, w = lead(answers.outputs), answers.y, answers.weights
-        total, count = np.zeros(y.size), np.zeros(y.size)
-        areas = []
-        for k in np.flatnonzero(answers.sizes):
-            if (y == k).all():
-                continue
-            area, without = area_under_curve(leads[:, k], y == k, w)
-            defined = np.isfinite(without)
-            total += np.where(defined, without, 0.0)
-            count += defined
-            areas.append(area)
-        mean = float(np.mean(areas)) if areas else math.nan
-        return mean, np.where(count > 0, total / np.maximum(count, 1), mean)
 
-
-def area_under_curve(score: Floats, positive: Mask, w: Floats) -> tuple[float, Floats]:
-    """U / (P N), U the weight of pairs that stand right; and without each sample (m,).
-
-    A tie counts half. NaN where the sample is the only one of its side.
-    """
-    order = np.argsort(score, kind="stable")
-    ascending = score[order]
-    first = np.searchsorted(ascending, score, "left")
-    last = np.searchsorted(ascending, score, "right")
-
-    def below(some: Mask) -> Floats:
-        """The weight of ``some`` below each score, those at it half."""
-        sums = np.concatenate([[0.0], np.cumsum(np.where(some, w, 0.0)[order])])
-        return np.asarray(0.5 * (sums[first] + sums[last]))
-
-    P, N = w[positive].sum(), w[~positive].sum()
-    pairs = w * np.where(positive, below(~positive), P - below(positive))
-    U = pairs[positive].sum()
-    alone = np.where(positive, positive.sum() == 1, (~positive).sum() == 1)
-    left = np.where(positive, (P - w) * N, P * (N - w))
-    without = np.where(alone, np.nan, (U - pairs) / np.where(alone, 1.0, left))
-    return float(U / (P * N)), without
+def _below(scores: Floats, weights: Floats) -> Floats:
+    """The weight (.., m, k) of samples below each score (m, k), those at it half."""
+    m, columns = scores.shape[0], np.arange(scores.shape[1])
+    order = scores.argsort(axis=0)
+    ascending = np.take_along_axis(scores, order, axis=0)
+    new = np.ones((m + 1, columns.size), dtype=np.bool_)
+    new[1:m] = ascending[1:] > ascending[:-1]
+    at = np.arange(m + 1)[:, None]
+    first = np.maximum.accumulate(np.where(new, at, 0), axis=0)[:m]
+    last = np.minimum.accumulate(np.where(new, at, m)[::-1], axis=0)[::-1][1:]
+    sums = np.zeros((weights.shape[0], m + 1, columns.size))
+    np.cumsum(weights[:, order, columns], axis=1, out=sums[:, 1:])
+    found = np.empty_like(weights)
+    found[:, order, columns] = 0.5 * (sums[:, first, columns] + sums[:, last, columns])
+    return found
 
 
 class LogLoss(Metric):
@@ -89,26 +82,20 @@ class LogLoss(Metric):
 
     name, column, needs = "log-loss", "log_loss", "outputs"
 
-    def value(self, answers: Answers) -> float:
-        """The least log-loss there is."""
-        tempered = self._tempered(answers)
-        return float(np.average(tempered.losses, weights=answers.weights))
-
-    def without_each(self, answers: Answers) -> Floats:
+    def of(self, answers: Answers) -> tuple[float, Floats]:
         """At the temperature that is best for the others, to second order.
 
         With g_i and c_i the slope and the curvature of w_i l_i in 1/T, the least sum of
         the others lies g_i^2 / 2 (sum c - c_i) below their sum at T, where sum g = 0.
         """
-        tempered, w = self._tempered(answers), answers.weights
-        terms = w * tempered.losses
-        others = terms.sum() - terms
+        w = answers.weights
+        T = temperature(answers.y, answers.outputs, w)
+        tempered = Tempered.at(1.0 / T, answers.y, answers.outputs)
+        terms, whole = w * tempered.losses, float(w.sum())
+        total = float(terms.sum())
+        others = total - terms
         if tempered.least:
             g, c = w * tempered.slopes, w * tempered.curvatures
             left = np.maximum(c.sum() - c, 1e-300)
             others = others - np.minimum(0.5 * g**2 / left, others)
-        return np.asarray(others / (w.sum() - w))
-
-    def _tempered(self, answers: Answers) -> Tempered:
-        T = temperature(answers.y, answers.outputs, answers.weights)
-        return Tempered.at(1.0 / T, answers.y, answers.outputs)
+        return total / whole, others / np.maximum(whole - w, 1e-300)

@@ -30,7 +30,7 @@ def temperature(y: Ints, outputs: Floats, weights: Floats | None = None) -> floa
     ``outputs`` (m, Q) are known up to a constant in each row; -inf is an absent class,
     and a sample whose own class is absent says nothing of T. Where every sample is
     right the loss falls for ever: then T is the one at which the mean is
-    ln 2 / (m + 1), which is less than with any error.
+    ln 2 / (m + 1), m the sum of the weights: less than with any error.
     """
     d, own, known = _below_largest(y, outputs)
     w = np.ones(y.size) if weights is None else weights
@@ -39,7 +39,8 @@ def temperature(y: Ints, outputs: Floats, weights: Floats | None = None) -> floa
     spread = float(-d[finite].sum() / max(1, finite.sum()))
     if not spread > 0.0:
         return 1.0
-    w = w / w.sum()
+    whole = float(w.sum())
+    w = w / whole
     low, high = FLATTEST / spread, STEEPEST / spread
 
     def sums(beta: float) -> list[float]:
@@ -47,7 +48,7 @@ def temperature(y: Ints, outputs: Floats, weights: Floats | None = None) -> floa
 
     if (own < 0.0).any():
         return 1.0 / _least(sums, low, high, 1.0 / spread)
-    return 1.0 / _falls_to(math.log(2.0) / (own.size + 1), sums, low, high)
+    return 1.0 / _falls_to(math.log(2.0) / (whole + 1.0), sums, low, high)
 
 
 def _falls_to(loss: float, sums: Sums, low: float, high: float) -> float:

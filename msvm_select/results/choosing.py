@@ -5,7 +5,7 @@
 ``simplest``  the simplest of all that tie with the best, whatever its training errors
 ``1se``       the simplest of all whose error rate p is within one standard error,
               sqrt(p(1 - p)/m) at the best, of the best one: m samples cannot tell them
-              apart
+              apart; of a metric the standard error is that of its own column
 
 Everywhere one order says which of two machines is simpler: the one with the smaller C,
 and at the same C the one with the smoother kernel.
@@ -41,7 +41,7 @@ BY_STEPS = ("degree", "coef0")  # whose grids are arithmetic where they could be
 
 @dataclass(frozen=True)
 class Choice:
-    """The row that a rule chose among the ``eligible``, whose value is <= ``limit``.
+    """The row that a rule chose among the ``eligible``, no worse than ``limit``.
 
     ``tied`` cells have the value of the best one, itself among them.
     """
@@ -61,11 +61,19 @@ def chosen(results: Results, rule: str = "best") -> Results:
         return replace(results, choice=None)
     column = results.column
     least = best.value(column)
-    limit = least + (standard_error(results, least) if rule == "1se" else 0.0)
-    eligible = [row for row in results.counting if row.value(column) <= limit]
+    room = standard_error(results, best) if rule == "1se" else 0.0
+    limit = least + column_of(column).sense * room
+    eligible = within(results, limit)
     row = in_order_of_choice(eligible, rule)[0]
     tied = sum(row.value(column) == least for row in eligible)
     return replace(results, choice=Choice(rule, row, tied, len(eligible), limit))
+
+
+def within(results: Results, limit: float) -> list[Row]:
+    """The rows that count whose value is no worse than the limit."""
+    column, sense = results.column, column_of(results.column).sense
+    rows = results.counting
+    return [row for row in rows if sense * row.value(column) <= sense * limit]
 
 
 def in_order_of_choice(rows: Sequence[Row], rule: str) -> list[Row]:
@@ -95,9 +103,18 @@ def _cell(row: Row) -> list[Any]:
     return [row.value(name) for name in CELL]
 
 
-def standard_error(results: Results, rate: float) -> float:
-    """That of an error rate over the samples that it was taken from."""
-    return binomial_error(rate, _judged(results))
+def standard_error(results: Results, row: Row) -> float:
+    """That of the row's value: of a metric its own, or of an error rate."""
+    value, error = row.value(results.column), column_of(results.column).error
+    if not error:
+        return binomial_error(value, _judged(results))
+    told: float | None = row.value(error)
+    if told is None:
+        raise SettingsError(
+            f"select: 1se needs the standard error of {results.column}, and the "
+            f"results have no column {error}."
+        )
+    return told
 
 
 def binomial_error(p: float, m: float) -> float:

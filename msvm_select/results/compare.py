@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from msvm_select.columns import CELL, Row, criterion_of, holds
+from msvm_select.columns import CELL, Row, column_of, criterion_of, holds
 from msvm_select.names import CRITERIA
 from msvm_select.records import Plain, finite
 from msvm_select.results.ranking import Results, kendall
@@ -46,8 +46,9 @@ class Comparison:
 
     @cached_property
     def rows(self) -> tuple[dict[str, Plain], ...]:
-        """One row a criterion, in the order that they were asked for."""
-        return tuple(self._row(text) for text in self.results.settings["criteria"])
+        """One row a criterion or metric, in the order that they were asked for."""
+        asked = (*self.results.settings["criteria"], *self.results.metrics)
+        return tuple(self._row(text) for text in asked)
 
     @property
     def machine(self) -> str:
@@ -83,7 +84,7 @@ class Comparison:
         row: dict[str, Plain] = {
             **dict.fromkeys(CHOICE),
             "criterion": criterion,
-            "kind": CRITERIA[criterion_of(criterion)].kind,
+            "kind": _kind(criterion),
             "cells": len(scored),
             "applies": sum(holds(row, column) for row in scored),
             "seconds": seconds,
@@ -93,7 +94,8 @@ class Comparison:
         if not scored:
             return row
         pick, least = self.results.ranked(criterion).rows[0], self.least
-        rate, values = pick.loo_rate, [one.value(column) for one in scored]
+        sense = column_of(column).sense
+        rate, values = pick.loo_rate, [sense * one.value(column) for one in scored]
         return row | {
             **{name: pick.value(name) for name in CELL},
             "score": finite(pick.value(column)),
@@ -101,6 +103,11 @@ class Comparison:
             "regret": None if rate is None or least is None else rate - least,
             "kendall": kendall(values, [one.loo_rate or 0.0 for one in scored]),
         }
+
+
+def _kind(criterion: str) -> str:
+    name = criterion_of(criterion)
+    return CRITERIA[name].kind if name in CRITERIA else "metric"
 
 
 @dataclass(frozen=True)
@@ -137,8 +144,8 @@ class Pair:
             return "status"
         if (None in self.values) and self.values != (None, None):
             return "value lost" if self.values[1] is None else "value new"
-        change = self.change or 0.0
-        return "worse" if change > 0.0 else "better" if change < 0.0 else ""
+        worse = column_of(self.column).sense * (self.change or 0.0)
+        return "worse" if worse > 0.0 else "better" if worse < 0.0 else ""
 
     @property
     def weight(self) -> tuple[int, float, int]:
@@ -234,13 +241,15 @@ class Against:
         old = value_of(before, self.column)
         if after is None:
             return f"no cell has a score by {self.after.rank_by} now; it was {old:.6g}"
-        change = self.change or 0.0
+        sense = column_of(self.column).sense
+        change = sense * (self.change or 0.0)
         if change <= tolerance:
             return None
         more = f", which is more than {tolerance:.6g}" if tolerance else ""
         return (
             f"{self.column} {value_of(after, self.column):.6g} of the best cell "
-            f"({after.cell}) is {change:.6g} above the {old:.6g} of before{more}"
+            f"({after.cell}) is {change:.6g} {'above' if sense > 0.0 else 'below'} "
+            f"the {old:.6g} of before{more}"
         )
 
 

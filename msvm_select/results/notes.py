@@ -14,10 +14,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from msvm_select.columns import Row, column_of, holds, lower_bound, state_of
+from msvm_select.columns import Row, answering, column_of, holds, lower_bound, state_of
 from msvm_select.criteria.guaranteed_risk import FIXED_BEFOREHAND, INDEX
 from msvm_select.names import KERNELS
-from msvm_select.phrases import counted
+from msvm_select.phrases import counted, quoted
 from msvm_select.results.ranking import Baseline, Results, baseline_of
 
 COLUMN = "guaranteed_risk"
@@ -28,6 +28,7 @@ SELECTS_NOTHING = (
 )
 VACUOUS = "guaranteed-risk: every value is 1 or more, so that none bounds a risk"
 NEARLY_ALL = 0.9  # of the samples
+CLASSES = 12  # whose errors are told; there may be hundreds
 NAMED = 3  # cells in trouble that are named; the others are counted
 
 
@@ -55,6 +56,26 @@ def baseline_warning(results: Results) -> str | None:
         f"The {which} cell does no better than a constant answer. {known.text}; its "
         f"{column.name} is {row.value(column.name):.4g}."
     )
+
+
+def class_note(results: Results) -> str:
+    """Which share of each class the chosen cell gets wrong, the worst first.
+
+    Empty where that is not known.
+    """
+    told = results.by_class
+    if not told:
+        return ""
+    share = {name: wrong / max(1, m) for name, (wrong, m) in told.items()}
+    worst = sorted(told, key=lambda name: -share[name])
+    some = [
+        f"{quoted(name)} {told[name][0]} of {told[name][1]} "
+        f"({100.0 * share[name]:.3g} %)"
+        for name in worst[:CLASSES]
+    ]
+    more = [f"{len(worst) - CLASSES} more classes"] if len(worst) > CLASSES else []
+    of = answering(results.criteria)
+    return f"Wrong by class{f' ({of})' if of else ''}: {', '.join([*some, *more])}"
 
 
 def risk_notes(results: Results) -> list[str]:
@@ -169,14 +190,16 @@ class Gate:
 def gates(
     results: Results,
     fail_above: float | None = None,
+    fail_below: float | None = None,
     require_applicable: bool = False,
     require_converged: bool = False,
 ) -> list[Gate]:
     """Those that were asked for; it is the figures of the chosen cell that count."""
     found = []
-    if fail_above is not None:
-        why = _above(results, fail_above)
-        found.append(Gate(f"--fail-above {fail_above:.6g}", why))
+    for where, limit in (("above", fail_above), ("below", fail_below)):
+        if limit is not None:
+            why = _beyond(results, limit, where)
+            found.append(Gate(f"--fail-{where} {limit:.6g}", why))
     if require_applicable:
         why = _inapplicable(results, results.chosen)
         found.append(Gate("--require-applicable", why))
@@ -190,15 +213,16 @@ def broken(results: Results, **asked: Any) -> list[str]:
     return [gate.broken for gate in gates(results, **asked) if gate.broken]
 
 
-def _above(results: Results, limit: float) -> str | None:
-    """The score of the chosen cell is larger, or there is none."""
+def _beyond(results: Results, limit: float, where: str) -> str | None:
+    """The chosen value is on the wrong side of the limit, or there is none."""
     row, column = results.chosen, results.column
     if row is None:
         return f"no cell has a score by {results.rank_by} that counts"
     value = row.value(column)
-    if value <= limit:
+    if value <= limit if where == "above" else value >= limit:
         return None
-    return f"{column} {value:.6g} of {_which(results, row)} is above {limit:.6g}"
+    which = _which(results, row)
+    return f"{column} {value:.6g} of {which} is {where} {limit:.6g}"
 
 
 def _inapplicable(results: Results, row: Row | None) -> str | None:

@@ -79,10 +79,17 @@ class Results:
         """Those that were asked for, as far as that is known."""
         return tuple(self.settings.get("criteria") or ())
 
+    @property
+    def metrics(self) -> tuple[str, ...]:
+        """Those that were asked for and have a column of their own."""
+        asked = self.settings.get("metric") or ()
+        return tuple(one for one in asked if ranked_column(one))
+
     @cached_property
     def columns(self) -> tuple[str, ...]:
         """The schema's, and then what was asked for beyond it."""
         wanted = set(scored_columns(self.criteria).values())
+        wanted |= {ranking_column(one) for one in self.metrics}
         wanted |= {name for name in EXTRA if is_filled(self.rows, name)}
         extra = (name for name in EXTRA if name in wanted)
         return (*COLUMNS, *extra, *further_columns(self.rows, self.criteria))
@@ -113,6 +120,19 @@ class Results:
         column = self.column
         return tuple(row for row in self.rows if counts(row, column))
 
+    @property
+    def by_class(self) -> dict[str, tuple[int, int]]:
+        """Of each class how many samples the chosen cell gets wrong, and of how many.
+
+        Empty where that is not known.
+        """
+        names, row = self.data.get("classes"), self.chosen
+        if row is None or not isinstance(names, Mapping):
+            return {}
+        if len(names) != len(row.by_class):
+            return {}
+        return dict(zip(names, row.by_class, strict=True))
+
     def count(self, status: str) -> int:
         """How many rows are ``ok``, ``not_converged`` or ``failed``."""
         return sum(row.status == status for row in self.rows)
@@ -124,7 +144,8 @@ class Results:
             filled = [c for c in ("train_errors", *SCORES) if is_filled(self.rows, c)]
             raise SettingsError(
                 f"No row has a value for {by!r}: it was not asked for in the sweep. "
-                f"There are {listed(filled)}; sweep again with --criteria {by}."
+                f"There are {listed(filled)}; sweep again with "
+                f"--{'metric' if column_of(column).metric else 'criteria'} {by}."
             )
         rows = rank(self.rows, by, self.criteria)
         return replace(self, rows=rows, rank_by=by, choice=None)
@@ -142,9 +163,11 @@ class Results:
         told = [column_of(name) for name in filled]
         flags = (flag for c in told for flag in (c.applies_where, c.vacuous_where))
         by = [self.column] if self.rank_by else []
+        measured = [self.column_of(one) for one in self.metrics]
         wanted = (
             *("rank", "kernel", *PARAMETERS, "C"),
-            *(*by, *(["status"] if troubled else []), "train_errors", *filled),
+            *(*by, *(["status"] if troubled else []), *measured, "train_errors"),
+            *filled,
             *(name for name, column in TABLE.items() if column.look),
             *filter(None, flags),
         )
@@ -200,7 +223,7 @@ def rank(rows: Iterable[Row], by: str, criteria: Sequence[str] = ()) -> tuple[Ro
     """
     rows = tuple(rows)
     column = ranking_column(by, further_columns(rows, criteria))
-    sign = -1.0 if column_of(column).largest else 1.0
+    sign = column_of(column).sense
 
     def place(row: Row) -> tuple[Any, ...]:
         value = row.value(column)

@@ -8,6 +8,7 @@ import json
 import math
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -97,6 +98,9 @@ def _document(name: str, found: Any) -> Results:
     places = ((f"{name}, row {i}", row) for i, row in enumerate(rows, 1))
     read = _rows(name, places)
     choice = _choice(name, found["chosen"], read) if "chosen" in found else None
+    if choice is not None:  # the rows do not tell of classes, the choice does
+        own = choice.row
+        read = tuple(own if row.rank == own.rank else row for row in read)
     gram = tuple(test for test in found.get("gram", ()) if isinstance(test, dict))
     return Results(read, "", data, settings, versions, choice, gram)
 
@@ -144,13 +148,15 @@ def journal_row(place: str, values: Any) -> Row:
     """The row of a line of a journal."""
     if not isinstance(values, dict):
         raise DataError(f"{place}: this is no finished cell.")
+    missed = _by_class(values.get("by_class"))
+    values = {name: v for name, v in values.items() if name != "by_class"}
     odd: dict[str, Any] = {
         name: float(value)
         for name, value in values.items()
         if value in NOT_FINITE and name not in ("kernel", "solver", "status_reason")
     }
     row = row_from(place, {**values, **dict.fromkeys(odd)})
-    return Row.of({**row.values(), **odd})
+    return Row.of({**row.values(), **odd, "by_class": missed})
 
 
 def _choice(name: str, found: Any, rows: tuple[Row, ...]) -> Choice:
@@ -159,13 +165,26 @@ def _choice(name: str, found: Any, rows: tuple[Row, ...]) -> Choice:
     if not isinstance(found, dict) or type(found.get("rank")) is not int:
         raise DataError(f"{place}: this does not say which row was chosen.")
     told = row_from(place, {key: found[key] for key in found if find_column(key)})
+    row = next((row for row in rows if row.rank == told.rank), told)
     return Choice(
         rule=str(found.get("select", "best")),
-        row=next((row for row in rows if row.rank == told.rank), told),
+        row=replace(row, by_class=_by_class(found.get("by_class"))),
         tied=_number(place, found, "tied", 1),
         eligible=_number(place, found, "eligible", 1),
         limit=_number(place, found, "limit", math.inf),
     )
+
+
+def _by_class(told: Any) -> tuple[tuple[int, int], ...]:
+    """How many samples of each class are wrong, and of how many, if a file tells."""
+    pairs = list(told.values()) if isinstance(told, dict) else told
+    found = []
+    for pair in pairs if isinstance(pairs, list) else ():
+        numbers = list(pair.values()) if isinstance(pair, dict) else pair
+        if not isinstance(numbers, list) or [type(n) for n in numbers] != [int, int]:
+            return ()
+        found.append((numbers[0], numbers[1]))
+    return tuple(found)
 
 
 def _number(place: str, found: dict[str, Any], name: str, otherwise: Any) -> Any:

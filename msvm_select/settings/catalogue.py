@@ -21,6 +21,7 @@ from msvm_select.names import (
     KERNELS,
     LOSSES,
     MACHINES,
+    METRICS,
     RULES,
     SCALINGS,
     SOLVERS,
@@ -119,6 +120,16 @@ def _kernel_names(value: Any, name: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(known(one, KERNELS, "kernel") for one in names))
 
 
+def _metric_names(value: Any, name: str) -> tuple[str, ...]:
+    """With their arguments, each with hyphens, as the columns have underscores."""
+    found = []
+    for one in texts(value, name):
+        metric, colon, argument = one.partition(":")
+        metric = known(metric.replace("_", "-"), METRICS, "metric")
+        found.append(f"{metric}{colon}{argument}")
+    return tuple(dict.fromkeys(found))
+
+
 def _named(names: Iterable[str], what: str, metavar: str = "NAME") -> Option:
     return Option(metavar=metavar, check=one_of(names, what), words=names)
 
@@ -136,6 +147,7 @@ ANY_COUNT, COUNT = (Option(metavar="N", check=whole(least)) for least in (0, 1))
 NAME = Option(metavar="NAME", check=text)
 NAMED_KERNELS = Option(metavar="NAME", check=_kernel_names, words=KERNELS, joins=True)
 NAMED_CRITERIA = Option(metavar="A,B,..", check=texts, words=CRITERIA, joins=True)
+NAMED_METRICS = replace(NAMED_CRITERIA, check=_metric_names, words=METRICS)
 TEXT = Option(check=read_text)
 MARK = replace(TEXT, metavar="MARK")
 A_COLUMN = replace(TEXT, metavar="NAME|INDEX", completes=COLUMN)
@@ -240,8 +252,18 @@ class Declared:
         NAMED_CRITERIA,
         f"What to score each cell by: {_criteria_told()}.",
     )
+    metric: tuple[str, ...] | None = _scores(
+        None,
+        NAMED_METRICS,
+        "What to make of the answers of the first criterion that has some (loo, cv, "
+        f"holdout, train-errors): {', '.join(METRICS).replace('cost', 'cost:FILE')}. "
+        "The first ranks.",
+    )
     rank_by: str = _scores(
-        DEFAULT_CRITERION, NAME, "One of them. Default: the first.", metavar="A"
+        DEFAULT_CRITERION,
+        NAME,
+        "A criterion or a metric. Default: the first metric, else the first criterion.",
+        metavar="A",
     )
     race: int | None = _scores(
         None,
@@ -299,6 +321,12 @@ class Declared:
     )
     fail_above: float | None = _choice(
         None, NUMBER, "Exit 1 if the chosen cell's score is larger."
+    )
+    fail_below: float | None = _choice(
+        None,
+        NUMBER,
+        "Exit 1 if the chosen cell's score is smaller: for macro-f1 and auc, of which "
+        "the largest is the best.",
     )
     require_applicable: bool = _choice(
         False,

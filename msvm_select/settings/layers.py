@@ -13,8 +13,9 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from msvm_select.columns import criterion_of
+from msvm_select.columns import answering, criterion_of
 from msvm_select.errors import SettingsError
+from msvm_select.names import METRICS
 from msvm_select.phrases import did_you_mean, listed
 from msvm_select.settings.catalogue import (
     DEFAULT_CRITERION,
@@ -148,8 +149,11 @@ def _outdone(said: Mapping[str, _Said]) -> set[str]:
 def _rivals(said: Mapping[str, _Said]) -> list[tuple[str, str]]:
     """(a name, what drops it when it was said later)."""
     rivals = [("gamma", "sigma"), ("sigma", "gamma")]
+    if "metric" in said:
+        rivals.append(("rank_by", "metric"))
+    metrics = said["metric"].value if "metric" in said else None
     ranking = [said[name].value for name in ("criteria", "rank_by") if name in said]
-    if len(ranking) == 2 and _find(*ranking) is None:
+    if len(ranking) == 2 and _find(ranking[0], metrics, ranking[1]) is None:
         rivals += [("rank_by", "criteria"), ("criteria", "rank_by")]
     if "kernel" in said:
         kernels = said["kernel"].value
@@ -163,14 +167,19 @@ def _rivals(said: Mapping[str, _Said]) -> list[tuple[str, str]]:
 
 def _completed(checked: dict[str, Any]) -> dict[str, Any]:
     """With the defaults that depend on other settings."""
-    if "rank_by" in checked and "criteria" not in checked:
-        checked["criteria"] = (checked["rank_by"],)
+    by, metrics = checked.get("rank_by"), checked.get("metric")
+    if by is not None and _metric_of(by):
+        metrics = metrics or (_metric_of(by),)
+        checked["metric"] = metrics
+    elif by is not None and "criteria" not in checked:
+        checked["criteria"] = (by,)
     criteria = checked.setdefault("criteria", (DEFAULT_CRITERION,))
-    rank_by = checked.get("rank_by", criteria[0])
-    if (found := _find(criteria, rank_by)) is None:
+    by = by or (metrics or criteria)[0]
+    if (found := _find(criteria, metrics, by)) is None:
         raise SettingsError(
-            f"rank_by: {rank_by!r} is not among the criteria {listed(criteria)}; "
-            "add it to --criteria."
+            f"rank_by: {by!r} is not among the criteria {listed(criteria)}"
+            + (f", nor the metrics {listed(metrics)}" if metrics else "")
+            + f"; add it to {'--metric' if _metric_of(by) else '--criteria'}."
         )
     checked["rank_by"] = found
     if "precomputed" in checked.get("kernel", ()):
@@ -178,10 +187,28 @@ def _completed(checked: dict[str, Any]) -> dict[str, Any]:
     return checked
 
 
-def _find(criteria: tuple[str, ...], rank_by: str) -> str | None:
-    """The criterion that is meant by ``cv:5`` or, for short, ``cv``."""
+def _find(
+    criteria: tuple[str, ...], metrics: tuple[str, ...] | None, rank_by: str
+) -> str | None:
+    """The criterion that is meant by ``cv:5`` or, for short, ``cv``; or the metric.
+
+    The error rate has the column of the criterion that it is of.
+    """
+    metric = _metric_of(rank_by)
+    if metric == "error":
+        return answering(criteria) or criteria[0]
+    if metric:
+        named = (m for m in metrics or () if metric in (m, m.partition(":")[0]))
+        return next(named, None)
     named = (c for c in criteria if rank_by in (c, criterion_of(c)))
     return next(named, None)
+
+
+def _metric_of(rank_by: str) -> str:
+    """The metric that is meant, also by its column; empty for anything else."""
+    name, colon, argument = rank_by.partition(":")
+    name = name.replace("_", "-")
+    return f"{name}{colon}{argument}" if name in METRICS else ""
 
 
 def variable(name: str) -> str:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Mapping
 from dataclasses import MISSING, asdict, dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
 from msvm_select.columns import (
+    MEASURED_BY,
     RANKED_BY,
     Column,
+    answering,
     column_of,
     ranked_column,
     scored_columns,
@@ -180,12 +183,15 @@ def check_together(settings: Settings) -> None:
     if settings.qp_backend is not None and settings.solver != "qp":
         raise SettingsError("qp_backend is given, but only the solver 'qp' uses it.")
     _check_criteria(settings)
+    _check_metrics(settings)
     check_rule(settings.select, settings.rank_by)
     if settings.race is not None and _column(settings.rank_by).name != "loo_rate":
         raise SettingsError(
             f"race: the best cells are those by loo, and {settings.rank_by!r} is "
-            "ranked by: rank by loo, or leave race out."
+            "ranked by, of which nothing is known before a cell is judged to its end: "
+            "rank by loo, or leave race out."
         )
+    check_gates(settings.rank_by, vars(settings))
     if settings.require_applicable:
         check_applicable(settings.rank_by)
 
@@ -246,14 +252,50 @@ def _check_criteria(settings: Settings) -> None:
             )
 
 
+def _check_metrics(settings: Settings) -> None:
+    """Metrics with the arguments that they take, and answers to compute them of."""
+    for one in settings.metric or ():
+        name, colon, argument = one.partition(":")
+        if name == "cost" and not argument:
+            raise SettingsError(
+                "metric: cost takes a file, as in cost:costs.csv: a csv with a row and "
+                "a column for each class."
+            )
+        if name != "cost" and colon:
+            raise SettingsError(f"metric: {name} takes no {argument!r}.")
+    names = [one.partition(":")[0] for one in settings.metric or ()]
+    if names.count("cost") > 1:
+        raise SettingsError(
+            "metric: two tables of costs fill the same column; sweep once with each."
+        )
+    if names and answering(settings.criteria) is None:
+        raise SettingsError(
+            f"metric: none of the criteria {listed(settings.criteria)} has an answer "
+            "for each sample; add loo, cv, holdout or train-errors to --criteria."
+        )
+
+
+def check_gates(by: str, gates: Mapping[str, Any]) -> None:
+    """Refuse a gate on the side of the better values: it would fail what is good."""
+    largest = _column(by).largest
+    name, other = ("fail_above", "fail_below")[:: -1 if not largest else 1]
+    if gates.get(name) is not None:
+        best = "largest" if largest else "smallest"
+        raise SettingsError(
+            f"{name}: {by!r} is ranked by, and the {best} value of it is the best: "
+            f"give {other}."
+        )
+
+
 def check_rule(rule: str, by: str) -> None:
-    """Refuse one standard error of what is no error rate."""
-    if rule != "1se" or _column(by).role == "rate":
+    """Refuse one standard error of what has none."""
+    if rule != "1se" or _column(by).role == "rate" or _column(by).error:
         return
     rates = [name for name, column in RANKED_BY.items() if column.role == "rate"]
     raise SettingsError(
-        f"select: 1se takes the standard error of an error rate, and {by!r} is none: "
-        f"rank by one of {listed(rates)}, or choose by best or simplest."
+        f"select: 1se takes the standard error of an error rate or a metric, and "
+        f"{by!r} is none: rank by one of {listed([*rates, *MEASURED_BY], 20)}, or "
+        "choose by best or simplest."
     )
 
 

@@ -11,19 +11,22 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from threading import Lock
 from typing import Any
 
-from msvm_select.columns import Row, Setting, scored_columns
+import numpy as np
+
+from msvm_select.columns import Row, Setting, answering, scored_columns
 from msvm_select.criteria.base import Cell, Criterion, Score
 from msvm_select.errors import KernelError, SolverError
 from msvm_select.kernels.base import Kernel
 from msvm_select.left_out import LeftOut, Watch, quiet, unwatched
-from msvm_select.records import Dataset, Gram
-from msvm_select.results.choosing import chosen, in_order_of_choice
+from msvm_select.metrics.base import NEEDS, Answers, Metric
+from msvm_select.records import Dataset, Gram, Ints, Mask
+from msvm_select.results.choosing import chosen, in_order_of_choice, within
 from msvm_select.results.ranking import Results, rank
 from msvm_select.settings import Settings
 from msvm_select.solution import Solution
@@ -65,7 +68,8 @@ class Chain:
         """
         settings, race = self.ready.settings, self.race
         watch = unwatched if race is None or settings.race is None else race.watch
-        scoring = Scoring(self.kernel, settings, progress, watch)
+        measures = self.ready.metrics
+        scoring = Scoring(self.kernel, settings, progress, watch, measures)
         path = self._path if Cs is None else Cs
         cells = along_C(self.ready, self.kernel, progress, path, self.jobs)
         for cell in cells:
@@ -116,10 +120,12 @@ class Scoring:
         settings: Settings,
         progress: Progress,
         watch: Watch = unwatched,
+        metrics: Sequence[Metric] = (),
     ) -> None:
         """Without warm starts nothing is kept from one C to the next.
 
-        ``watch`` may end the judging of a cell.
+        ``watch`` may end the judging of a cell; ``metrics`` are computed of the answers
+        of the first criterion that has some.
         """
         self.kernel, self.progress, self.watch = kernel, progress, watch
         self.warm_start = settings.warm_start
@@ -131,6 +137,11 @@ class Scoring:
         self._passed: list[Cell] = []
         self._C = 0.0
         self.left_out: LeftOut | None = None
+        self.metrics, self.measured = metrics, answering(settings.criteria)
+        self._needs = max(
+            (one.needs for one in metrics), key=NEEDS.index, default="wrong"
+        )
+        self._last: tuple[LeftOut | None, dict[str, float | None]] = (None, {})
 
     def pass_by(self, cell: Cell) -> None:
         """A cell whose row is known: it matters only for what the criteria keep."""
@@ -149,7 +160,7 @@ class Scoring:
         for i, (name, criterion) in enumerate(self.criteria):
             began = time.perf_counter()
             try:
-                score = criterion.score(cell, self._carries[i])
+                score = criterion.score(self._asked(name, cell), self._carries[i])
             except (SolverError, KernelError) as error:
                 columns["status"] = "failed"
                 reasons.append(f"{name}: {error}")
@@ -160,6 +171,8 @@ class Scoring:
             self.progress(Scored(self.kernel, trained.C, name, seconds))
             self._carries[i] = score.carry if self.warm_start else None
             columns |= self._named(name, criterion, score)
+            if name == self.measured:
+                columns["seconds"] += self._measure(trained, score, columns)
             self.left_out = self.left_out or score.left_out
             reasons.append(score.missing)
             if score.notes:
@@ -178,14 +191,55 @@ class Scoring:
             for key, value in score.columns.items()
         }
 
+    def _measure(
+        self, trained: Trained, score: Score, columns: dict[str, Any]
+    ) -> float:
+        """The metrics of the answers, if there are some; -> the seconds."""
+        told = score.answers or score.left_out
+        if told is not None:
+            columns["by_class"] = by_class(told.y, told.wrong, trained.cell.data.Q)
+        if not self.metrics:
+            return 0.0
+        began = time.perf_counter()
+        left_out, known = self._last
+        if score.left_out is None or score.left_out is not left_out:
+            answers = score.pooled(trained.cell.data.weights)
+            known = {} if answers is None else measures(self.metrics, answers)
+        self._last = score.left_out, known
+        columns |= known
+        seconds = time.perf_counter() - began
+        self.progress(Scored(self.kernel, trained.C, "metrics", seconds))
+        return seconds
+
     def _catch_up(self) -> None:
         """Bring what the criteria keep to where it was after the cells passed by."""
         passed, self._passed = self._passed, []
         if not passed or not self.warm_start:
             return
-        for i, (_, criterion) in enumerate(self.criteria):
+        for i, (name, criterion) in enumerate(self.criteria):
+            cells = [self._asked(name, cell) for cell in passed]
             with suppress(SolverError, KernelError):
-                self._carries[i] = criterion.carried(passed, self._carries[i])
+                self._carries[i] = criterion.carried(cells, self._carries[i])
+
+    def _asked(self, name: str, cell: Cell) -> Cell:
+        """The cell as a criterion gets it: one of them is asked for its answers."""
+        return replace(cell, needs=self._needs) if name == self.measured else cell
+
+
+def by_class(y: Ints, wrong: Mask, Q: int) -> tuple[tuple[int, int], ...]:
+    """Of each class how many samples are wrong, and how many there are."""
+    pairs = np.bincount(y[wrong], minlength=Q), np.bincount(y, minlength=Q)
+    return tuple(zip(*(counts.tolist() for counts in pairs), strict=True))
+
+
+def measures(metrics: Iterable[Metric], answers: Answers) -> dict[str, float | None]:
+    """Each metric with its standard error, by column; None for what is no number."""
+    found: dict[str, float | None] = {}
+    for metric in metrics:
+        value, error = metric.measured(answers)
+        told = {metric.column: value, f"{metric.column}_se": error}
+        found |= {k: v if math.isfinite(v) else None for k, v in told.items()}
+    return found
 
 
 def measured(solution: Solution) -> dict[str, Any]:
@@ -271,8 +325,7 @@ class Kept:
         choice = chosen(results, rule).choice
         if choice is None:
             return
-        column = results.column
-        near = [r for r in results.counting if r.value(column) <= choice.limit]
+        near = within(results, choice.limit)
         most = 1 if rule == "best" else MOST
         staying = in_order_of_choice(near, rule)[:most]
         keys = dict.fromkeys((row.setting, row.C) for row in [*staying, near[0]])

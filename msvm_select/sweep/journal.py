@@ -125,7 +125,7 @@ class Journal:
         values = {
             name: _written(v) for name, v in row.values().items() if v is not None
         }
-        self._write(values)
+        self._write(values | ({"by_class": row.by_class} if row.by_class else {}))
 
     def _write(self, values: Mapping[str, Any]) -> None:
         """One line, in one piece where the system lets us."""
@@ -210,11 +210,20 @@ def header_of(data: Dataset, settings: Settings) -> dict[str, Any]:
             "class_sizes": np.bincount(data.y, minlength=data.Q).tolist(),
             "sha256": fingerprint(data),
         },
-        "settings": settings.deciding(),
+        "settings": {**settings.deciding(), **_costs(settings)},
         "versions": versions(),
     }
     found: dict[str, Any] = json.loads(json.dumps(header))
     return found
+
+
+def _costs(settings: Settings) -> dict[str, str]:
+    """A hash of the table of costs, whose name alone does not tell what it holds."""
+    for one in settings.metric or ():
+        name, _, file = one.partition(":")
+        if name == "cost":
+            return {"cost_table": hashlib.sha256(Path(file).read_bytes()).hexdigest()}
+    return {}
 
 
 def fingerprint(data: Dataset) -> str:

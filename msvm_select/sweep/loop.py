@@ -20,7 +20,7 @@ from functools import partial
 from threading import Lock
 from typing import Any
 
-from msvm_select.columns import Row
+from msvm_select.columns import Row, answering
 from msvm_select.data.read import split_reading
 from msvm_select.errors import SettingsError
 from msvm_select.handover import interleave
@@ -121,11 +121,16 @@ def gather(
     ``asked`` are the settings before the grid was widened, if it was; ``gram`` says
     what Mercer's test found of each kernel setting.
     """
+    of = answering(settings.criteria) if settings.metric else None
     ranked = Results(
         rows=rank(rows, settings.rank_by, settings.criteria),
         rank_by=settings.rank_by,
         data=data_summary(data),
-        settings={**settings.deciding(), **grown_from(asked, settings)},
+        settings={
+            **settings.deciding(),
+            **({"metric_of": of} if of else {}),
+            **grown_from(asked, settings),
+        },
         versions=versions(),
         gram=gram,
     )
@@ -147,7 +152,7 @@ def iterate(
     """
     race = race or Race.of(settings)
     ready = prepared(data, settings)
-    ready.check_memory()
+    ready.check()
     progress(ready.started(ranked=True))
     known = _known(ready, journal, race, progress)
     rows = [row for rows in known.values() for row in rows.values()]

@@ -14,7 +14,8 @@ from msvm_select.errors import DataError, KernelError, SettingsError
 from msvm_select.kernels.base import Kernel
 from msvm_select.kernels.mercer import is_indefinite, smallest_eigenvalue
 from msvm_select.memory import refuse_gram
-from msvm_select.names import SOLVERS
+from msvm_select.metrics.base import Metric
+from msvm_select.names import METRICS, SOLVERS
 from msvm_select.records import Blocks, Dataset, Floats, Gram, Scaling
 from msvm_select.settings import Settings
 from msvm_select.settings.values import BALANCED, known, weights_by_class
@@ -44,6 +45,21 @@ class Prepared:
     def weights(self) -> Floats | None:
         """C_i / C of each sample (m,), see ``weights_of``."""
         return weights_of(self.data, self.settings.class_weight)
+
+    @cached_property
+    def metrics(self) -> tuple[Metric, ...]:
+        """What is made of the answers, the error rate apart; reads tables of costs."""
+        asked = [one.partition(":") for one in self.settings.metric or ()]
+        return tuple(
+            METRICS[name].parse(argument if colon else None, self.data.classes)
+            for name, colon, argument in asked
+            if name != "error"
+        )
+
+    def check(self) -> None:
+        """Refuse what does not fit into memory, and a bad table of costs."""
+        self.check_memory()
+        assert self.metrics is not None  # it is read now
 
     def check_memory(self) -> None:
         """Refuse Gram matrices that do not fit; some machines and kernels need none."""

@@ -96,9 +96,9 @@ def test_the_jackknife_is_that_of_leaving_each_out(name, seed):
     each = np.array([one.value(without(a, i)) for i in range(y.size)])
     # of the log-loss the second order is enough: far less than the spread
     near = 0.02 * each.std() if name == "log-loss" else 1e-12
-    assert np.abs(one.without_each(a) - each).max() < near
+    assert np.abs(one.of(a)[1] - each).max() < near
     spread = ((each - each.mean()) ** 2).sum() * (y.size - 1) / y.size
-    assert one.standard_error(a) == pytest.approx(np.sqrt(spread), rel=0.01)
+    assert one.measured(a)[1] == pytest.approx(np.sqrt(spread), rel=0.01)
 
 
 @pytest.mark.parametrize("name", [*METRIC_NAMES, "cost"])

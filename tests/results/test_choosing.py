@@ -66,13 +66,14 @@ def test_one_order_says_what_is_simpler() -> None:
 
 def test_the_standard_error_is_of_the_samples_that_were_judged() -> None:
     """sqrt(p(1 - p)/m); of a share held out, as many as that are."""
-    assert standard_error(ranked(*ROWS), 0.1) == pytest.approx(0.03)
+    tenth = row(1.0, 1.0, 0.1)
+    assert standard_error(ranked(*ROWS), tenth) == pytest.approx(0.03)
     held_out = [row(1.0, 1.0, 0.0, holdout_error=0.1)]
     for by, criteria in (("holdout:0.25", ()), ("holdout", ("loo", "holdout"))):
         results = ranked(*held_out, by=by, criteria=criteria)
-        assert standard_error(results, 0.1) == pytest.approx(0.06)
+        assert standard_error(results, held_out[0]) == pytest.approx(0.06)
     with pytest.raises(SettingsError, match="holdout:SHARE"):
-        standard_error(ranked(*held_out, by="holdout"), 0.1)
+        standard_error(ranked(*held_out, by="holdout"), held_out[0])
 
 
 def test_one_standard_error_of_no_error_is_none() -> None:

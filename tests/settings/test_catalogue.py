@@ -74,7 +74,8 @@ def test_what_does_not_decide_is_how_rows_are_got_and_shown() -> None:
     """A journal goes on although these were changed."""
     assert set(NOT_DECIDING) == {
         *("jobs", "time_budget", "top", "format", "select", "extend"),
-        *("fail_above", "require_applicable", "require_converged"),
+        *("fail_above", "fail_below"),
+        *("require_applicable", "require_converged"),
     }
 
 
@@ -84,6 +85,7 @@ def test_a_list_that_is_given_twice_is_joined(name: str) -> None:
     first, second = {
         "kernel": ("linear", "rbf"),
         "criteria": ("loo", "sv-rate"),
+        "metric": ("auc", "log-loss"),
     }.get(name, ("0.25", "1"))
     kernel = {"degree": "polynomial", "coef0": "sigmoid"}.get(name)
     more = [] if kernel is None else ["--kernel", kernel]

@@ -38,6 +38,7 @@ VALUES: dict[str, tuple[Any, Any, Any]] = {
     "qp_backend": ("clarabel", "osqp", "scs"),
     "criteria": (["sv-rate"], ["loo", "vc"], ["cv:5"]),
     "rank_by": ("vc", "loo", "cv:5"),
+    "metric": (["auc"], ["error", "log-loss"], ["macro-f1"]),
     "race": (2, 3, 4),
     "seed": (1, 2, 3),
     "warm_start": (False, True, False),
@@ -49,6 +50,7 @@ VALUES: dict[str, tuple[Any, Any, Any]] = {
     "select": ("1se", "simplest", "best"),
     "extend": (1, 2, 3),
     "fail_above": (0.1, 0.2, 0.3),
+    "fail_below": (0.1, 0.2, 0.3),
     "require_applicable": (True, False, True),
     "require_converged": (True, False, True),
     "jobs": (2, 3, 4),
@@ -79,6 +81,7 @@ BESIDE = {
     "coef0": ("--kernel", "polynomial"),
     "qp_backend": ("--solver", "qp"),
     "rank_by": ("--criteria", "sv-rate,vc,cv:5,loo"),
+    "fail_below": ("--metric", "auc"),
     "require_applicable": ("--criteria", "radius-margin"),
 }
 

@@ -135,6 +135,7 @@ def test_each_line_is_there_before_the_row_counts(data: Dataset, file: Path) -> 
             header, *lines = file.read_text().splitlines()
             assert len(lines) == count
             told = json.loads(lines[-1])
+            assert told.pop("by_class") == [list(pair) for pair in row.by_class]
             assert told == {k: v for k, v in row.values().items() if v is not None}
     assert json.loads(header)["schema_version"] == 1
     assert json.loads(header)["data"]["name"] == "three"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import partial
+from textwrap import wrap
 from typing import Any
 
 from msvm_select.columns import CELL, Row, column_of, lower_bound
@@ -14,6 +15,7 @@ from msvm_select.results.notes import (
     Gate,
     baseline,
     baseline_warning,
+    class_note,
     doubts_of_choice,
     race_note,
     risk_notes,
@@ -46,7 +48,7 @@ def sheet(
     found = ("rank", *CELL, results.column)
     where = [name for name in head.first_look if name in found]
     others = [name for name in head.first_look if name not in found]
-    known = baseline(results)
+    known, missed = baseline(results), class_note(results)
     return Sheet(
         columns=[look(name) for name in results.columns],
         rows=[{n: row.value(n) for n in results.columns} for row in head.rows],
@@ -61,6 +63,7 @@ def sheet(
             "",
             *_legend(head),
             *([f"{known.text}."] if known else []),
+            *wrap(f"{missed}." if missed else "", WIDTH, subsequent_indent="  "),
             *_troubles(head),
             *([f"{lost}."] if (lost := race_note(results)) else []),
         ],
@@ -154,8 +157,18 @@ def _blocks(results: Results) -> dict[str, Any]:
             "tied": choice.tied,
             "eligible": choice.eligible,
             "limit": choice.limit,
+            **_by_class(results),
         }
     return found
+
+
+def _by_class(results: Results) -> dict[str, Any]:
+    """How many samples of each class are wrong, where it is known."""
+    told = {
+        name: {"wrong": wrong, "samples": m}
+        for name, (wrong, m) in results.by_class.items()
+    }
+    return {"by_class": told} if told else {}
 
 
 def _legend(results: Results) -> list[str]:

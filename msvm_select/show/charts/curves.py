@@ -1,8 +1,8 @@
 """Results -> columns along C: every criterion of one kernel setting, or every setting.
 
 ``curves_of`` has the criteria of one kernel setting in shares of the samples, a panel
-for the rates, the bounds and the indices. ``bundles_of`` has one column at a time, in
-its own unit, with a curve for each kernel setting.
+for the rates, the metrics, the bounds and the indices. ``bundles_of`` has one column at
+a time, in its own unit, with a curve for each kernel setting.
 """
 
 from __future__ import annotations
@@ -85,6 +85,7 @@ class Curves:
     Cs: tuple[float, ...]
     troubled: tuple[float, ...]
     rates: tuple[Curve, ...]
+    metrics: tuple[Curve, ...]
     bounds: tuple[Curve, ...]
     indices: tuple[Curve, ...]
     band: tuple[tuple[float, float], ...]
@@ -104,6 +105,7 @@ class Curves:
         """Those with any curve."""
         every = (
             Panel("rate", self.rates, "error rate, %", is_log=False),
+            Panel("metric", self.metrics, "metric, no unit", is_log=False),
             Panel("bound", self.bounds, "bound, % of samples", vacuous=100.0),
             Panel("index", self.indices, "index, no unit"),
         )
@@ -158,15 +160,17 @@ def curves_of(
     names = (*SCORES, *further_columns(results.rows, results.criteria))
     of = {
         role: [name for name in names if column_of(name).role == role]
-        for role in ("rate", "bound", "index")
+        for role in ("rate", "bound", "index", "metric")
     }
+    shares = [name for name in of["metric"] if column_of(name).unit]
     return Curves(
         name=str(results.data.get("name", "")),
         setting=first.in_words(sigma, C=False),
         verdict=verdict if first is chosen else f"best by {by} here",
         Cs=tuple(row.C for row in along),
         troubled=tuple(row.C for row in along if row.status != "ok"),
-        rates=_curves(along, [*of["rate"], "train_errors"]),
+        rates=_curves(along, [*of["rate"], *shares, "train_errors"]),
+        metrics=_curves(along, [n for n in of["metric"] if n not in shares]),
         bounds=_curves(along, of["bound"]),
         indices=_curves(along, of["index"]),
         band=tuple(_band(row) for row in along),

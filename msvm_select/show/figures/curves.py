@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 WIDE = 8.6  # inches
-HIGH = {"rate": 2.9, "bound": 2.9, "index": 2.2}
+HIGH = {"rate": 2.9, "metric": 2.2, "bound": 2.9, "index": 2.2}
 
 
 def curves(chart: Curves, size: Size | None = None) -> Figure:

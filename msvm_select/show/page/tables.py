@@ -15,7 +15,7 @@ from msvm_select.columns import (
     is_filled,
     state_of,
 )
-from msvm_select.names import CRITERIA
+from msvm_select.names import CRITERIA, METRICS
 from msvm_select.results.ranking import Results
 from msvm_select.show.page.markup import Html, el, scrolling, table
 from msvm_select.show.page.words import grid_text, percent, text
@@ -82,10 +82,17 @@ def meanings(results: Results, columns: Iterable[str]) -> Html:
     heads = ("score", "kind", "what it is", "when it holds", "holds in")
     head = el("tr", *(el("th", name, scope="col") for name in heads))
     body = []
-    for column in (name for name in columns if column_of(name).ranks):
-        kind = CRITERIA[column_of(column).criterion]
+    for column in columns:
+        one = column_of(column)
+        if one.ranks:
+            kind = CRITERIA[one.criterion]
+            told = (kind.kind, CRITERIA.summary(kind.name), kind.applies)
+        elif one.metric:
+            of = results.settings.get("metric_of", "the first criterion with some")
+            told = ("metric", METRICS.summary(one.metric), f"of the answers of {of}")
+        else:
+            continue
         held = sum(holds(row, column) for row in results.rows)
-        told = (kind.kind, CRITERIA.summary(kind.name), kind.applies)
         share = f"{held} of {len(results.rows)} cells"
         name = el("th", column_of(column).text, " ", el("code", column), scope="row")
         body.append(el("tr", name, *(el("td", text) for text in (*told, share))))

@@ -16,6 +16,7 @@ from msvm_select.results.choosing import binomial_error, edge_notes, power_of_tw
 from msvm_select.results.notes import (
     baseline,
     baseline_warning,
+    class_note,
     doubts_of_choice,
     race_note,
     risk_notes,
@@ -122,6 +123,8 @@ def notes(results: Results) -> list[str]:
             "fewest training errors comes first, then the smallest C, then the "
             "smoothest kernel."
         )
+    if missed := class_note(results):
+        found.append(f"{missed}.")
     found += edge_notes(results) + [f"{note}." for note in risk_notes(results)]
     found += [f"{note}." for note in doubts_of_choice(results)]
     if lost := race_note(results):
@@ -225,14 +228,15 @@ def _said(settings: Settings) -> dict[str, Any]:
     usual = asdict(Settings())
     values = settings.deciding() | {"select": settings.select}
     said = {n: v for n, v in values.items() if v != usual.get(n)}
-    if settings.rank_by == settings.criteria[0]:
+    usual_by = (settings.metric or settings.criteria)[0]
+    if settings.rank_by == usual_by or usual_by == "error":
         said.pop("rank_by", None)
     if not said.keys() & set(GRIDS):  # without any grid it would be widened
         said["C"] = settings.C
     for name in said:
         if name in GRIDS:
             said[name] = grid_text(said[name])
-        elif name == "criteria":
+        elif name in ("criteria", "metric"):
             said[name] = ",".join(said[name])
     return said
 

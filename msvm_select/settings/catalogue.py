@@ -255,9 +255,9 @@ class Declared:
     metric: tuple[str, ...] | None = _scores(
         None,
         NAMED_METRICS,
-        "What to make of the answers of the first criterion that has some (loo, cv, "
-        f"holdout, train-errors): {', '.join(METRICS).replace('cost', 'cost:FILE')}. "
-        "The first ranks.",
+        "What to make of the answers of the first criterion that has some (loo, logo, "
+        "cv, holdout, train-errors): "
+        f"{', '.join(METRICS).replace('cost', 'cost:FILE')}. The first ranks.",
     )
     rank_by: str = _scores(
         DEFAULT_CRITERION,

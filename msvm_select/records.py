@@ -263,7 +263,10 @@ class Gram:
         for k, own in enumerate(tau):
             if self.factor is None:
                 moved = np.flatnonzero(own.any(axis=1))
-                np.matmul(self.matrix[moved].T, own[moved], out=out[k])
+                if 2 * moved.size > self.m:  # no second matrix beside this one
+                    np.matmul(self.matrix, own, out=out[k])
+                else:
+                    np.matmul(self.matrix[moved].T, own[moved], out=out[k])
             else:
                 out[k] = self.product(own)
         return out

@@ -22,12 +22,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
-from msvm_select import lapack
 from msvm_select.records import Floats, Gram, Ints, Mask
-from msvm_select.solvers.compiled import kernel
+from msvm_select.solvers.exact.thin import add_to, columns_of, inverse_of, thinned
 
 RIDGE = 1e-13  # of the largest K_ii
 MOST_REFINED = 6
@@ -53,9 +53,9 @@ class ClassFactor:
     rows: Ints
     members: list[Ints]
     parts: list[slice]
-    blocks: list[Floats]
-    inverses: list[Floats]
-    T: Floats
+    blocks: list[Any]
+    inverses: list[Any]
+    T: Any
     U: Floats
     TU: Floats
     unbias: Floats
@@ -78,20 +78,20 @@ class ClassFactor:
             at = np.flatnonzero(shared[k])
             block = gram.block(rows[at], rows[at])
             R = inverse_of(block, ridge)
-            T[np.ix_(at, at)] += R
+            add_to(T, at, R)
             U[at, k] = R.sum(axis=1)
             totals[k] = U[at, k].sum()
             members.append(at)
-            blocks.append(block)
+            blocks.append(thinned(block))
             inverses.append(R)
-        T = inverse_of(T, 0.0)
-        TU = T @ U
+        inverse = inverse_of(T, 0.0)
+        TU = inverse @ U
         weight = U.T @ TU
         weight[np.diag_indices(Q)] -= totals
         unbias = np.asarray(np.linalg.pinv(weight, rcond=1e-12, hermitian=True), float)
         ends = np.cumsum([0, *(at.size for at in members)])
         parts = [slice(*pair) for pair in zip(ends[:-1], ends[1:], strict=True)]
-        return cls(rows, members, parts, blocks, inverses, T, U, TU, unbias)
+        return cls(rows, members, parts, blocks, inverses, inverse, U, TU, unbias)
 
     @property
     def size(self) -> int:
@@ -142,7 +142,7 @@ class ClassFactor:
         """R_k t_k of each class."""
         w = np.empty_like(t)
         for part, R in zip(self.parts, self.inverses, strict=True):
-            np.matmul(R, t[part], out=w[part])
+            w[part] = R @ t[part]
         return w
 
     def finish(
@@ -177,28 +177,6 @@ class ClassFactor:
             owed[k] -= d[part].sum(axis=0)
             level[at] -= d[part]
         return rest, owed, level
-
-
-def inverse_of(block: Floats, ridge: float) -> Floats:
-    """(block + ridge I)^-1, symmetric; LinAlgError where that is not definite."""
-    A = np.array(block)
-    if not A.size:
-        return A
-    A[np.diag_indices(A.shape[0])] += ridge
-    factor, info = lapack.dpotrf(A.T, lower=0, overwrite_a=1, clean=0)
-    if info != 0:
-        raise np.linalg.LinAlgError
-    half, _ = lapack.dpotri(factor, lower=0, overwrite_c=1)
-    mirror(half.T)
-    return half.T
-
-
-@kernel
-def mirror(H: Floats) -> None:
-    """Copy the lower triangle onto the upper."""
-    for p in range(H.shape[0]):
-        for q in range(p):
-            H[q, p] = H[p, q]
 
 
 def class_operations(y: Ints, free: Mask) -> float:
@@ -242,7 +220,8 @@ class Responses:
         self.scale = np.ones(n)
         self.entry = factor.places(y.size)[cols[:n], first[rows[:n]]]
         i, k = rows[n:], cols[n:]
-        self.asked, self.between, self.parts = [], [], []
+        self.asked, self.parts = [], []
+        self.between: list[Any] = []
         self.own, self.other = np.zeros(i.size, np.int64), np.zeros(i.size, np.int64)
         begin, numbers = 0, 0
         for c, at in enumerate(factor.members):
@@ -254,7 +233,7 @@ class Responses:
             self.own[mine] = begin + np.searchsorted(asked, i[mine])
             self.other[theirs] = begin + np.searchsorted(asked, i[theirs])
             self.asked.append(asked)
-            self.between.append(gram.block(asked, factor.rows[at]))
+            self.between.append(thinned(gram.block(asked, factor.rows[at])))
             self.parts.append(slice(begin, begin + asked.size))
             begin += asked.size
 
@@ -278,7 +257,7 @@ class Responses:
         w = np.zeros_like(t)
         for q, part in enumerate(factor.parts):
             here = np.flatnonzero(self.cols[arcs] == q)
-            w[part, here] = -factor.inverses[q][:, entries[here] - part.start]
+            w[part, here] = -columns_of(factor.inverses[q], entries[here] - part.start)
         F = np.zeros((self.parts[-1].stop, arcs.size))
         found = self._answer(t, w, np.zeros((factor.Q, arcs.size)), F)
         self.scale[arcs] = 1.0 / np.sqrt(np.maximum(found[at, arcs], TINY))

@@ -18,6 +18,7 @@ from msvm_select.solution import Solution
 from msvm_select.solvers.base import RESIDUE, scaled_start
 from msvm_select.solvers.exact.cycles import certify, cycle_steps
 from msvm_select.solvers.exact.exchange import Problem
+from msvm_select.solvers.exact.thin import thin_gram
 
 
 @dataclass(eq=False)
@@ -64,7 +65,7 @@ class Bench:
         offsets = np.searchsorted(y, np.arange(dual.Q + 1)).astype(np.int64)
         sorted_already = bool((order[1:] > order[:-1]).all())
         gram = dual.gram if sorted_already else dual.gram.part(order)
-        return cls(dual.gram, dual.y, order, y, offsets, gram)
+        return cls(dual.gram, dual.y, order, y, offsets, thin_gram(gram))
 
     @classmethod
     def carried(cls, dual: Dual, start: Solution | None) -> Bench:

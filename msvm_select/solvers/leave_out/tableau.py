@@ -44,8 +44,8 @@ from msvm_select.solvers.exact.classes import (
     NEAR_ENOUGH,
     ClassFactor,
     Responses,
-    mirror,
 )
+from msvm_select.solvers.exact.thin import mirror
 
 POOR = 1e-6  # an inverse worse than this is not used
 MOST_DENSE = 2e8  # numbers of a dense tableau

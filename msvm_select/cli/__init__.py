@@ -25,6 +25,7 @@ with opened():
 COMMANDS = {
     "sweep": ("sweep:command", "Train and rank the cells of a grid."),
     "run": ("sweep:run", "Sweep as a TOML file says."),
+    "merge": ("merge:command", "Put the parts of a sweep together."),
     "rank": ("rank:command", "Rank a result file by another criterion."),
     "show": ("show:command", "List kernels, solvers, criteria, formats."),
     "check": ("check:command", "Report what is in a data file."),

@@ -32,7 +32,7 @@ COMPARED = (
     "What to compare, beside loo. Default: all that the loss and the machine allow."
 )
 # the ranking is by each criterion in turn, over every cell
-NOT_HERE = ("rank_by", "extend", "race", "time_budget")
+NOT_HERE = ("rank_by", "extend", "race", "time_budget", "shard")
 MACHINE = f"{EVERY['machine'].help} May repeat: each is swept, and all are compared."
 
 

@@ -110,6 +110,11 @@ def perform(
         plan = plan_answer.sheet(patiently(planning.plan, found, settings))
         click.echo(plan.render(settings.format or "table"), nl=False)
         return
+    if settings.shard is not None and options["journal"] is None:
+        raise SettingsError(
+            f"shard {settings.shard} needs --journal FILE: `merge` puts the journals "
+            "of all parts together."
+        )
     talk = talking.Talk(options["quiet"], options["verbose"])
     output = Output.of(options, settings.format, talk, data)
     page = AskedPage(options["report"], data, reading)
@@ -126,8 +131,12 @@ def perform(
         sheet = answer.sheet(outcome.results, top, gates, settings.extend)
         output.deliver(sheet, part)
         page.write(samples, outcome.settings, outcome, talk)
+    if outcome.results is None and outcome.stop is None:
+        talk.say(f"Shard {settings.shard} is empty: there are more parts than cells.")
+        return
     results = finished(outcome, talk, how_to_go_on(journal, data))
-    _warn_of_edges(results, settings.extend, talk, options["extend"] is not None)
+    if settings.shard is None:  # a part does not know the best of the whole
+        _warn_of_edges(results, settings.extend, talk, options["extend"] is not None)
     then(results)
     click.get_current_context().exit(gated_exit_code(results, vars(settings)))
 

@@ -8,11 +8,18 @@ import json
 import math
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from msvm_select.columns import SCHEMA_VERSION, TABLE, Column, Row, find_column
+from msvm_select.columns import (
+    SCHEMA_VERSION,
+    TABLE,
+    Column,
+    Row,
+    Setting,
+    find_column,
+)
 from msvm_select.errors import DataError
 from msvm_select.files import format_of
 from msvm_select.phrases import did_you_mean
@@ -47,7 +54,10 @@ def read_results(path: str | Path, text: str | None = None) -> Results:
             "tsv, json, ndjson or parquet."
         )
     if text.startswith(JOURNAL):
-        return _journal(name, text)
+        finished = journal_of(name, text)
+        if not finished.rows:
+            raise DataError(f"{name} has no finished cells yet.")
+        return finished.results
     return Results(_rows(name, _LINES[format](name, text)), rank_by="")
 
 
@@ -60,6 +70,11 @@ def _recognised(text: str) -> str:
         whole = first == "{" or '"schema_version"' in first
         return "json" if whole else "ndjson"
     return "tsv" if "\t" in first else "csv"
+
+
+def text_of(path: str | Path) -> str:
+    """All that a file of text holds."""
+    return _text(str(path), _bytes(path))
 
 
 def _bytes(path: str | Path) -> bytes:
@@ -105,33 +120,50 @@ def _document(name: str, found: Any) -> Results:
     return Results(read, "", data, settings, versions, choice, gram)
 
 
-def _journal(name: str, text: str) -> Results:
-    """The finished cells, ranked as the sweep does, since a journal is not.
+@dataclass(frozen=True)
+class Finished:
+    """What a journal holds: its last header, and the finished cells by their place."""
 
-    A last line without its end is still being written.
+    header: Mapping[str, Any]
+    rows: dict[tuple[Setting, float], Row]
+
+    @property
+    def data(self) -> dict[str, Any]:
+        """What it is of, as a file of results tells it."""
+        told = dict(self.header.get("data") or {})
+        names = {"samples": "n_samples", "features": "n_features"}
+        about: dict[str, Any] = {"name": str(told.get("name", ""))}
+        about |= {new: told[old] for old, new in names.items() if old in told}
+        about |= {"n_classes": len(told["classes"])} if "classes" in told else {}
+        about |= {"target": told["target"]} if "target" in told else {}
+        about |= {"features": told["names"]} if "names" in told else {}
+        about |= _class_sizes(told)
+        return about | ({"reading": told["reading"]} if "reading" in told else {})
+
+    @property
+    def results(self) -> Results:
+        """The cells, ranked and chosen from as the sweep does it."""
+        settings = dict(self.header.get("settings") or {})
+        versions = dict(self.header.get("versions") or {})
+        rows = tuple(self.rows.values())
+        return as_chosen(Results(rows, "", self.data, settings, versions))
+
+
+def journal_of(name: str, text: str) -> Finished:
+    """The finished cells of a journal; a line without its end is still being written.
+
+    A grid that was widened later has a header of its own; the last one counts.
     """
     whole = text[: text.rfind("\n") + 1]
     lines = list(_json_lines(name, whole))
-    # A grid that was widened later has a header of its own; the last one counts.
     headers = [v for _, v in lines if isinstance(v, dict) and "journal" in v]
-    header = headers[-1] if headers else {}
-    told = (header.get(key) for key in ("data", "settings", "versions"))
-    data, settings, versions = (dict(part or {}) for part in told)
-    sizes = {
-        f"n_{key}": len(data[key]) if key == "classes" else data[key]
-        for key in ("samples", "features", "classes")
-        if key in data
-    }
     rows = {}
     for place, values in lines[1:]:
         if values in headers:
             continue
         row = journal_row(place, values)
         rows[row.setting, row.C] = row
-    if not rows:
-        raise DataError(f"{name} has no finished cells yet.")
-    about = {"name": str(data.get("name", "")), **sizes, **_class_sizes(data)}
-    return as_chosen(Results(tuple(rows.values()), "", about, settings, versions))
+    return Finished(headers[-1] if headers else {}, rows)
 
 
 def _class_sizes(data: Mapping[str, Any]) -> dict[str, Any]:

@@ -42,6 +42,7 @@ from msvm_select.settings.values import (
     probability,
     read_text,
     read_texts,
+    shard,
     text,
     texts,
     whole,
@@ -142,6 +143,7 @@ GAMMAS = replace(GRID, check=gamma_grid, words=GAMMA_WORDS)
 POSITIVE = Option(check=positive)
 SHARE = Option(metavar="P", check=probability)
 DURATION = Option(metavar="T", check=duration)
+SHARD = Option(metavar="I/N", check=shard)
 NUMBER = Option(metavar="X", check=number)
 ANY_COUNT, COUNT = (Option(metavar="N", check=whole(least)) for least in (0, 1))
 NAME = Option(metavar="NAME", check=text)
@@ -351,6 +353,14 @@ class Declared:
         decides=False,
         of_grids=True,
     )
+    shard: str | None = _training(
+        None,
+        SHARD,
+        "Do the I-th of N parts of the cells, for N machines with a --journal each; "
+        "`merge` puts them together.",
+        decides=False,
+        of_grids=True,
+    )
     top: int | None = _output(None, COUNT, "Only the N best rows.")
     format: str | None = _output(
         None,
@@ -498,6 +508,7 @@ ON_THE_LINE = _by_name(
         flags=("--format",),
         choices=("table", "json"),
     ),
+    partial=_line(SWITCH, "Merge what is there, though cells are missing."),
     all_columns=_line(SWITCH, "In markdown: every column, unrounded."),
     report=_line(
         PATH,

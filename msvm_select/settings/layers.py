@@ -91,7 +91,8 @@ def sweep_settings(layers: Iterable[Layer]) -> Settings:
     A sweep of no grid at all is also widened where its best value is on an edge.
     """
     layers = list(layers)
-    grids = {"C", *PARAMETERS} & _said(layers).keys()
+    # no part of a sweep knows whether its best cell is that of the whole
+    grids = {"C", *PARAMETERS, "shard"} & _said(layers).keys()
     usual = {"gamma": AROUND, "extend": 0 if grids else ROUNDS}
     return settings_of([Layer(usual), *layers])
 

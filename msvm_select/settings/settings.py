@@ -191,6 +191,12 @@ def check_together(settings: Settings) -> None:
             "ranked by, of which nothing is known before a cell is judged to its end: "
             "rank by loo, or leave race out."
         )
+    if settings.shard is not None and (settings.extend or settings.time_budget):
+        other = "extend" if settings.extend else "time_budget"
+        raise SettingsError(
+            f"shard: {other} looks at the best cell so far, and a part of a sweep does "
+            f"not know it: leave {other} out."
+        )
     check_gates(settings.rank_by, vars(settings))
     if settings.require_applicable:
         check_applicable(settings.rank_by)

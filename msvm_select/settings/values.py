@@ -213,6 +213,17 @@ def whole(least: int) -> Check:
     return check
 
 
+def shard(value: Any, name: str) -> str:
+    """``3/16``, the third of sixteen."""
+    number, slash, count = str(value).replace(" ", "").partition("/")
+    known = slash and number.isdecimal() and count.isdecimal()
+    if not known or not 1 <= int(number) <= int(count):
+        raise SettingsError(
+            f"{name} = {value!r} must be I/N, the I-th of N parts, as in 3/16."
+        )
+    return f"{int(number)}/{int(count)}"
+
+
 def flag(value: Any, name: str) -> bool:
     """True or false."""
     if not isinstance(value, bool):

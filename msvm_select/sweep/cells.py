@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from threading import Lock
@@ -50,7 +50,8 @@ NO_GRAM = Gram()
 class Chain:
     """The cells of one kernel setting, C ascending; ``known``: the rows there are.
 
-    It holds all that it needs, so that any executor can run it.
+    ``asked``: the C whose rows are wanted; None for all. It holds all that it needs, so
+    that any executor can run it.
     """
 
     ready: Prepared
@@ -58,6 +59,7 @@ class Chain:
     known: Mapping[float, Row] = field(default_factory=dict)
     jobs: int = 1
     race: Race | None = None
+    asked: Collection[float] | None = None
 
     def run(
         self, progress: Progress = silent, Cs: Iterable[float] | None = None
@@ -73,11 +75,18 @@ class Chain:
         path = self._path if Cs is None else Cs
         cells = along_C(self.ready, self.kernel, progress, path, self.jobs)
         for cell in cells:
-            known = self.known.get(cell.C)
-            if known is None:
+            if self._lacks(cell.C):
                 yield self._done(cell, scoring)
-            elif isinstance(cell, Trained) and known.status != "failed":
+                continue
+            known = self.known.get(cell.C)
+            if isinstance(cell, Trained) and (
+                known is None or known.status != "failed"
+            ):
                 scoring.pass_by(cell.cell)
+
+    def _lacks(self, C: float) -> bool:
+        """Whether its row is wanted, and not there."""
+        return C not in self.known and (self.asked is None or C in self.asked)
 
     @property
     def _path(self) -> list[float]:
@@ -87,7 +96,7 @@ class Chain:
         only if that is done again.
         """
         Cs = self.ready.settings.C
-        lacking = [C for C in Cs if C not in self.known]
+        lacking = [C for C in Cs if self._lacks(C)]
         if not self.ready.settings.warm_start:
             return lacking
         return [C for C in Cs if C <= max(lacking, default=0.0)]

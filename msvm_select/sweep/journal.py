@@ -30,7 +30,7 @@ from msvm_select.files import check_writable
 from msvm_select.kernels.base import Kernel
 from msvm_select.phrases import counted, listed
 from msvm_select.records import Dataset
-from msvm_select.results.ranking import versions
+from msvm_select.results.ranking import data_summary, versions
 from msvm_select.results.reread import JOURNAL, journal_row
 from msvm_select.settings import PARAMETERS, Settings
 
@@ -80,15 +80,17 @@ class Journal:
                 os.fsync(self._file.fileno())
             self._file = None
 
-    def begin(self, data: Dataset, settings: Settings) -> None:
+    def begin(
+        self, data: Dataset, settings: Settings, kernels: Sequence[Kernel] = ()
+    ) -> None:
         """Read what is there, or write the header; nothing if that was done before.
 
         Refuses a journal of other data, settings or schema. ``notes`` then says what a
-        person should know.
+        person should know. The ``kernels`` are those of the settings, in numbers.
         """
         if self._file is not None:
             return
-        header = header_of(data, settings)
+        header = header_of(data, settings, kernels)
         text = self._opened()
         whole = text[: text.rfind(b"\n") + 1]
         if not START.startswith(text[: len(START)]):  # another file, named by mistake
@@ -197,8 +199,11 @@ def _written(value: Any) -> Any:
     return value if not isinstance(value, float) or math.isfinite(value) else str(value)
 
 
-def header_of(data: Dataset, settings: Settings) -> dict[str, Any]:
+def header_of(
+    data: Dataset, settings: Settings, kernels: Sequence[Kernel] = ()
+) -> dict[str, Any]:
     """What a journal begins with, as it is read back from JSON."""
+    summary = data_summary(data)
     header = {
         "journal": "msvm-select",
         "schema_version": SCHEMA_VERSION,
@@ -208,9 +213,14 @@ def header_of(data: Dataset, settings: Settings) -> dict[str, Any]:
             "features": int(data.X.shape[1]),
             "classes": list(data.classes),
             "class_sizes": np.bincount(data.y, minlength=data.Q).tolist(),
+            "target": data.target,
+            "names": list(data.features),
+            **{name: summary[name] for name in ("reading",) if name in summary},
             "sha256": fingerprint(data),
         },
         "settings": {**settings.deciding(), **_costs(settings)},
+        "kernels": [kernel.setting for kernel in kernels],
+        **({} if settings.shard is None else {"shard": settings.shard}),
         "versions": versions(),
     }
     found: dict[str, Any] = json.loads(json.dumps(header))
@@ -243,27 +253,48 @@ def check_header(journal: str, there: Any, here: Mapping[str, Any]) -> bool:
     The journal may be that of a part of the grid: then its cells count. The answer
     says whether the grid is wider here.
     """
-    parts = [there.get(key) for key in ("data", "settings")]
-    if not all(isinstance(part, dict) for part in parts):
+    _check_form(journal, there, here)
+    wider = _is_part(there["settings"], here["settings"])
+    skipped = (*NOT_OF_ROWS, *(GRID if wider else ()))
+    _refuse_others(
+        *(journal, there, here, skipped, "this sweep"),
+        "Use the same data and settings (the grid may be wider), or name another "
+        "file with --journal.",
+    )
+    return wider
+
+
+def check_alike(journal: str, there: Any, first: str, here: Mapping[str, Any]) -> None:
+    """Refuse a journal that is not of the sweep that the ``first`` one is of."""
+    _check_form(journal, there, here)
+    advice = "Only the parts of one sweep can be merged."
+    _refuse_others(journal, there, here, NOT_OF_ROWS, first, advice)
+
+
+def _check_form(journal: str, there: Any, here: Mapping[str, Any]) -> None:
+    if not all(isinstance(there.get(key), dict) for key in ("data", "settings")):
         raise DataError(f"{journal}, line 1 is no header of a journal.")
     if there.get("schema_version") != here["schema_version"]:
         raise SettingsError(
             f"{journal} has schema_version {there.get('schema_version')!r}; this "
             f"program writes {here['schema_version']}. Name another file."
         )
-    of_data = list(_of_data(parts[0], here["data"]))
-    wider = _is_part(parts[1], here["settings"])
-    skipped = (*NOT_OF_ROWS, *(GRID if wider else ()))
-    found = [*of_data, *_of_settings(parts[1], here["settings"], skipped)]
-    if found:
-        lines = "".join(f"\n  {line}" for line in found)
+
+
+def _refuse_others(
+    journal: str,
+    there: Mapping[str, Any],
+    here: Mapping[str, Any],
+    skipped: Sequence[str],
+    of: str,
+    advice: str,
+) -> None:
+    of_data = list(_of_data(there["data"], here["data"], of))
+    others = list(_of_settings(there["settings"], here["settings"], skipped, of))
+    if of_data or others:
+        lines = "".join(f"\n  {line}" for line in [*of_data, *others])
         kind = DataError if of_data else SettingsError
-        raise kind(
-            f"{journal} is the journal of another sweep:{lines}\n"
-            "Use the same data and settings (the grid may be wider), or name another "
-            "file with --journal."
-        )
-    return wider
+        raise kind(f"{journal} is the journal of another sweep:{lines}\n{advice}")
 
 
 def version_notes(there: Mapping[str, Any], here: Mapping[str, Any]) -> Iterator[str]:
@@ -278,14 +309,16 @@ def version_notes(there: Mapping[str, Any], here: Mapping[str, Any]) -> Iterator
         yield f"its cells are of {listed(changed)}; they may differ in rounding"
 
 
-def _of_data(there: Mapping[str, Any], here: Mapping[str, Any]) -> Iterator[str]:
+def _of_data(
+    there: Mapping[str, Any], here: Mapping[str, Any], of: str
+) -> Iterator[str]:
     """What differs of the data; their name alone does not count."""
     if there.get("sha256") == here["sha256"]:
         return
     names = [name for name in here if name != "sha256" and name in there]
     changed = [name for name in names if there.get(name) != here[name]]
     for name in changed:
-        yield _differs(f"{name} of the data", there.get(name), here[name])
+        yield _differs(f"{name} of the data", there.get(name), here[name], of)
     if not changed:
         yield "the data: the same name and sizes, but other values"
 
@@ -301,21 +334,21 @@ def _is_part(there: Mapping[str, Any], here: Mapping[str, Any]) -> bool:
 
 
 def _of_settings(
-    there: Mapping[str, Any], here: Mapping[str, Any], skipped: Sequence[str]
+    there: Mapping[str, Any], here: Mapping[str, Any], skipped: Sequence[str], of: str
 ) -> Iterator[str]:
     for name in dict.fromkeys([*here, *there]):
         if name not in skipped and there.get(name) != here.get(name):
-            yield _differs(name, there.get(name), here.get(name))
+            yield _differs(name, there.get(name), here.get(name), of)
 
 
-def _differs(name: str, there: Any, here: Any) -> str:
+def _differs(name: str, there: Any, here: Any, of: str) -> str:
     first = 0
     if isinstance(there, list) and isinstance(here, list):
         same = [a == b for a, b in zip(there, here, strict=False)]
         first = same.index(False) if False in same else len(same)
     return (
         f"{name}: the journal has {_shown(there, first)}; "
-        f"this sweep has {_shown(here, first)}"
+        f"{of} has {_shown(here, first)}"
     )
 
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import nullcontext
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import partial
 from threading import Lock
 from typing import Any
@@ -41,6 +41,7 @@ from msvm_select.sweep.budget import Budget, learning
 from msvm_select.sweep.cells import Chain, Kept
 from msvm_select.sweep.journal import Journal
 from msvm_select.sweep.race import Race, middle_first
+from msvm_select.sweep.shards import share_of
 from msvm_select.train.events import (
     CellDone,
     Event,
@@ -54,6 +55,7 @@ from msvm_select.train.events import (
 from msvm_select.train.prepare import Prepared, prepared
 
 Known = dict[Kernel, dict[float, Row]]
+Share = dict[Kernel, tuple[float, ...]]
 Sweep = Callable[[Settings, Progress], Iterator[Row]]
 """What trains the cells of the settings, and tells of it"""
 
@@ -150,19 +152,19 @@ def iterate(
     ``race`` knows of cells that were finished before. With a time budget they come in
     the order of ``budget``.
     """
-    race = race or Race.of(settings)
-    ready = prepared(data, settings)
+    race, ready = race or Race.of(settings), prepared(data, settings)
     ready.check()
-    progress(ready.started(ranked=True))
+    share = _begun(ready, progress)
     known = _known(ready, journal, race, progress)
     rows = [row for rows in known.values() for row in rows.values()]
     for row in rows:
         progress(CellDone(row, resumed=True))
         yield row
-    within, writing = max(1, settings.jobs // len(ready.kernels)), Lock()
+    within, writing = max(1, settings.jobs // max(1, len(share))), Lock()
 
     def cells(kernel: Kernel, Cs: Iterable[float] | None = None) -> Iterator[CellDone]:
-        return Chain(ready, kernel, known[kernel], within, race).run(progress, Cs)
+        chain = Chain(ready, kernel, known[kernel], within, race, share[kernel])
+        return chain.run(progress, Cs)
 
     def told(cells: Iterator[CellDone]) -> Iterator[Row]:
         """Each row kept in the journal and told before it comes."""
@@ -177,17 +179,27 @@ def iterate(
     if settings.time_budget is not None:
         parts = learning(ready, rows, cells)
     else:
-        parts = iter([[cells(kernel) for kernel in _lacking(ready, known)]])
+        parts = iter([[cells(kernel) for kernel in _lacking(ready, known, share)]])
     for part in parts:
         for row in interleave([told(stream) for stream in part], settings.jobs):
             rows.append(row)
             yield row
 
 
-def _lacking(ready: Prepared, known: Known) -> list[Kernel]:
+def _begun(ready: Prepared, progress: Progress) -> Share:
+    """The cells that are to be done, which the first event tells of."""
+    settings = ready.settings
+    share = share_of(settings.shard, ready.kernels, settings.C)
+    Cs = next(iter(share.values()), ())  # alike for all
+    whole = ready.started(ranked=True)
+    progress(replace(whole, kernels=len(share), Cs=len(Cs), C=Cs))
+    return share
+
+
+def _lacking(ready: Prepared, known: Known, share: Share) -> list[Kernel]:
     """The kernel settings that are not done; for a race those in the middle first."""
-    Cs, race = ready.settings.C, ready.settings.race
-    lacking = [kernel for kernel in ready.kernels if len(known[kernel]) < len(Cs)]
+    race = ready.settings.race
+    lacking = [kernel for kernel, Cs in share.items() if {*Cs} - known[kernel].keys()]
     return lacking if race is None else middle_first(lacking)
 
 
@@ -200,7 +212,7 @@ def _known(
     """
     if journal is None:
         return {kernel: {} for kernel in ready.kernels}
-    journal.begin(ready.data, ready.settings)
+    journal.begin(ready.data, ready.settings, ready.kernels)
     known = {k: journal.known(k, ready.settings.C) for k in ready.kernels}
     for row in (row for rows in known.values() for row in rows.values()):
         race.finished(row)

@@ -83,6 +83,9 @@ def leave_results() -> None:
     for name in ("ranked.csv", "ranked.json", "today.csv", "yesterday.csv"):
         swept = run("sweep", "data/iris.csv", *grid, "loo,sv-rate,cv:3", "-o", name)
         assert swept.exit_code == 0
+    for part in ("1", "2"):
+        line = ("--shard", f"{part}/2", "--journal", f"part{part}.ndjson")
+        assert run("sweep", "data/iris.csv", *grid, "loo", *line).exit_code == 0
     for name in ("iris.json", "iris.npz"):
         assert run("fit", "data/iris.csv", "--probabilities", "-o", name).exit_code == 0
     assert run("fit", "two.csv", "-o", "two.json").exit_code == 0

@@ -74,7 +74,7 @@ def test_what_does_not_decide_is_how_rows_are_got_and_shown() -> None:
     """A journal goes on although these were changed."""
     assert set(NOT_DECIDING) == {
         *("jobs", "time_budget", "top", "format", "select", "extend"),
-        *("fail_above", "fail_below"),
+        *("fail_above", "fail_below", "shard"),
         *("require_applicable", "require_converged"),
     }
 
@@ -196,7 +196,7 @@ def test_every_command_that_trains_takes_the_options_of_training(name: str) -> N
         if one.heading in (KERNEL, TRAINING) and (sweeps or not one.of_grids)
     }
     if name == "compare":
-        wanted -= {"extend", "time_budget"}
+        wanted -= {"extend", "time_budget", "shard"}
     assert wanted <= set(params(name))
 
 

@@ -55,6 +55,7 @@ VALUES: dict[str, tuple[Any, Any, Any]] = {
     "require_converged": (True, False, True),
     "jobs": (2, 3, 4),
     "time_budget": (60.0, 120.0, 180.0),
+    "shard": ("1/2", "2/3", "3/16"),
     "top": (2, 3, 4),
     "format": ("csv", "json", "markdown"),
     "target": ("a", "b", "c"),

@@ -25,15 +25,22 @@ from msvm_select.cli.streams import Output, say_failed
 from msvm_select.model import examined
 from msvm_select.show.answers import bound as bound_answer
 from msvm_select.show.answers import cell as answer
+from msvm_select.show.answers import suspects as suspects_answer
+
+LEFT_OUT_SCORES = (
+    "Also the outputs of the machine without the sample, in one column per class."
+)
 
 
 @click.command("loo", cls=Command)
 @data_argument
 @takes_one_cell(
-    *(*ROW, "jobs", "fail_above", *READ, "every", *REPORT, "verbose"),
+    *(*ROW, "jobs", "fail_above", *READ, "every", "scores", "suspects"),
+    *(*REPORT, "verbose"),
     jobs={"help": "Samples at the same time. Default: 1."},
+    scores={"help": LEFT_OUT_SCORES},
 )
-def loo(data: str, every: bool, **options: Any) -> None:
+def loo(data: str, every: bool, scores: bool, suspects: bool, **options: Any) -> None:
     """Judge every sample by the machine trained without it, exactly.
 
     \b
@@ -41,6 +48,8 @@ def loo(data: str, every: bool, **options: Any) -> None:
     msvm-select loo data/wine.csv --kernel linear --C 0.1 --all
     msvm-select loo data/glass.csv --C 8 --format csv > samples.csv
     msvm-select loo data/iris.csv --from ranked.json --fail-above 0.05
+    msvm-select loo data/glass.csv --C 8 --scores -o outputs.csv
+    msvm-select loo data/wine.csv --C 1 --gamma scale --suspects
 
     One row per sample: its class, the prediction and the margin without it (`?` for a
     tie, which counts as wrong), and how the answer was found. The table shows the
@@ -49,13 +58,20 @@ def loo(data: str, every: bool, **options: Any) -> None:
     class, and the pairs that the true class loses are named. The other
     formats have every sample, and json has everything. If the training did not
     converge, nothing is shown and the exit code is 5.
+
+    --suspects lists the rows whose class may be a mistake: those that the machine
+    without them calls by another, the clearest first, each with its weight in the
+    solution and the rows of other classes that speak most against it.
     """
     asked = Asked(data, options)
     output = Output.of(options, asked.settings.format, asked.talk, data)
     with asked.talk:
         trained = asked.optimal("no leave-one-out")
         report = patiently(examined.leave_one_out, trained, asked.settings)
-    output.deliver(answer.left_out_sheet(report, every))
+    if suspects:
+        output.deliver(suspects_answer.sheet(report, scores))
+    else:
+        output.deliver(answer.left_out_sheet(report, every, scores))
     rate, most = report.left_out.errors / report.data.m, asked.settings.fail_above
     if most is not None and rate > most:
         say_failed(f"loo_rate {rate:.6g} is above {most:.6g}")

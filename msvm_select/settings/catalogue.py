@@ -494,6 +494,10 @@ ON_THE_LINE = _by_name(
     ),
     scores=_line(SWITCH, "Also h_k (with ovo: the votes), in one column per class."),
     probabilities=_line(SWITCH, "Also fit probabilities, by exact leave-one-out."),
+    suspects=_line(
+        SWITCH,
+        "Only the rows whose class may be a mistake, the most suspicious first.",
+    ),
     no_extend=_line(SWITCH, "Keep to the grid: --extend 0.", KERNEL),
     every=_line(
         SWITCH,

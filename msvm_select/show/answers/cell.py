@@ -19,11 +19,12 @@ from typing import Any
 
 import numpy as np
 
+from msvm_select.errors import SettingsError
 from msvm_select.geometry.margins import REST
 from msvm_select.left_out import AMBIGUOUS, NEAR, REPAIRED, ROADS, Voted
 from msvm_select.model.examined import Examined, LeftOutReport, MarginsReport
 from msvm_select.parts import Composed
-from msvm_select.phrases import counted
+from msvm_select.phrases import counted, listed
 from msvm_select.records import Dataset, Ints, Plain, finite
 from msvm_select.results.ranking import data_summary, versions
 from msvm_select.show.charts.heat import UNDECIDED, confusion_of
@@ -32,18 +33,32 @@ from msvm_select.show.text import confusion_text
 from msvm_select.solution import Solution
 
 FEW = 4  # samples named in a table
+OF_SAMPLES = (
+    *("sample", "line", "id", "class", "predicted", "margin", "road", "steps"),
+    *("wrong", "ambiguous", "lost", "weight", "against"),
+)
+"""The columns of a row a sample, which no class can have the name of."""
 PARTS = (
     "w is that of the machine of k and l, whose samples at its margin are at 1/||w||"
 )
 
 
-def left_out_sheet(report: LeftOutReport, every: bool = False) -> Sheet:
-    """A row a sample; a table has ``every`` one, or those wrong or in doubt."""
+def left_out_sheet(
+    report: LeftOutReport, every: bool = False, scores: bool = False
+) -> Sheet:
+    """A row a sample; a table has ``every`` one, or those wrong or in doubt.
+
+    ``scores``: also the outputs of each class, in a column of its name.
+    """
     data, left = report.data, report.left_out
     rows = _samples(report)
+    outputs = _outputs(report) if scores else {}
+    for name, column in outputs.items():
+        for row, value in zip(rows, column, strict=True):
+            row[name] = value
     confusion = confusion_of(data.classes, left)
-    listed = [r for r in rows if every or r["wrong"] or r["ambiguous"]]
-    hidden = f"{len(rows) - len(listed)} samples that are right are not shown; "
+    seen = [r for r in rows if every or r["wrong"] or r["ambiguous"]]
+    hidden = f"{len(rows) - len(seen)} samples that are right are not shown; "
     where = "id" if data.ids is not None else "line"
     if data.ids is None and data.lines is None:
         where = "sample"
@@ -65,6 +80,7 @@ def left_out_sheet(report: LeftOutReport, every: bool = False) -> Sheet:
             *(Look(n, left=n in names) for n in (*names[:2], "margin", "road")),
             *(Look(name) for name in ("steps", "wrong", "ambiguous")),
             *lost,
+            *(Look(name) for name in outputs),
         ],
         rows=rows,
         facts=facts_of(report),
@@ -87,9 +103,9 @@ def left_out_sheet(report: LeftOutReport, every: bool = False) -> Sheet:
         },
         shown=[
             *(where, "class", "predicted", "margin", *(look.name for look in lost)),
-            *("road", "wrong"),
+            *("road", "wrong", *outputs),
         ],
-        listed=listed,
+        listed=seen,
         below=[
             *([] if every else ["", f"{hidden}--all shows them."]),
             *("", confusion_text(confusion), "", conclusion),
@@ -125,8 +141,8 @@ def margins_sheet(report: MarginsReport) -> Sheet:
                 "distance": pair.distance,
                 "margin_k": pair.margin_k,
                 "margin_l": pair.margin_l,
-                "closest_k": _named(data, pair.closest_k),
-                "closest_l": _named(data, pair.closest_l),
+                "closest_k": names_of(data, pair.closest_k),
+                "closest_l": names_of(data, pair.closest_l),
             }
             for pair in report.pairs
         ],
@@ -197,6 +213,28 @@ def _samples(report: LeftOutReport) -> list[dict[str, Plain]]:
     ]
 
 
+def _outputs(report: LeftOutReport) -> dict[str, list[Plain]]:
+    """What the machine without each sample says of each class, by the class's name.
+
+    Outputs are known up to a constant in each row: their mean is 0 there. One against
+    one they are votes, with what the pairs add up to between -1/3 and 1/3.
+    """
+    data, left = report.data, report.left_out
+    double = [name for name in data.classes if name in OF_SAMPLES]
+    if double:
+        raise SettingsError(
+            f"Two columns of the output would have the name {listed(double)}: leave "
+            "out --scores, or name the class otherwise."
+        )
+    h = left.outputs
+    if not isinstance(left, Voted):
+        there = np.isfinite(h)
+        mean = np.where(there, h, 0.0).sum(axis=1) / there.sum(axis=1)
+        h = h - mean[:, None]
+    columns = ([finite(value) for value in column] for column in h.T.tolist())
+    return dict(zip(data.classes, columns, strict=True))
+
+
 def _certificate(cell: Examined) -> dict[str, Any]:
     """What the summary of one trained cell ends with."""
     names = ("train_errors", "n_sv", "dual_objective", "gap", "kkt_violation")
@@ -244,7 +282,8 @@ def _closest(value: Plain) -> str:
     return ", ".join(names[:FEW]) + more
 
 
-def _named(data: Dataset, samples: Ints) -> str:
+def names_of(data: Dataset, samples: Ints) -> str:
+    """Samples by id, else by line, else by number."""
     if data.ids is not None:
         return ";".join(data.ids[i] for i in samples)
     numbers = samples + 1 if data.lines is None else data.lines[samples]

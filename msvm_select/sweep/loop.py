@@ -13,7 +13,8 @@ where the parameter has no sensible values any more.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import Executor
 from contextlib import nullcontext
 from dataclasses import asdict, replace
 from functools import partial
@@ -42,6 +43,7 @@ from msvm_select.sweep.cells import Chain, Kept
 from msvm_select.sweep.journal import Journal
 from msvm_select.sweep.race import Race, middle_first
 from msvm_select.sweep.shards import share_of
+from msvm_select.sweep.tasks import done_on
 from msvm_select.train.events import (
     CellDone,
     Event,
@@ -66,6 +68,7 @@ def run_sweep(
     *,
     progress: Progress = silent,
     journal: Journal | None = None,
+    executor: Executor | None = None,
     **values: Any,
 ) -> Results:
     """Train and score every cell; ``values`` are settings by name, over ``settings``.
@@ -78,14 +81,21 @@ def run_sweep(
     >>> run_sweep(frame, target="species").to_frame()
 
     With ``time_budget`` there may be fewer rows than cells. With a ``Journal`` each
-    finished cell is kept at once, and found again later.
+    finished cell is kept at once, and found again later. An ``executor`` of
+    ``concurrent.futures`` (threads, processes, loky, Dask, mpi4py) runs the kernel
+    settings; ``jobs`` are then those within each.
     """
     data, values = split_reading(data, values)
     if settings is None:
         settings = sweep_settings([Layer(values)])
     elif values:
         settings = settings_from(values, settings)
-    return swept(data, settings, progress, journal)[0]
+    if executor is not None and settings.time_budget is not None:
+        raise SettingsError(
+            "time_budget goes cell by cell, and an executor takes whole kernel "
+            "settings: give one of the two."
+        )
+    return swept(data, settings, progress, journal, executor)[0]
 
 
 def swept(
@@ -93,12 +103,14 @@ def swept(
     settings: Settings,
     progress: Progress = silent,
     journal: Journal | None = None,
+    executor: Executor | None = None,
 ) -> tuple[Results, Kept]:
     """The results of the whole sweep, and the machines that it has kept."""
     settings = on_data(data, settings)
     kept = Kept(settings, progress)
     budget = Budget(settings.time_budget)
-    each = partial(iterate, data, journal=journal, race=Race.of(settings))
+    race = Race.of(settings)
+    each = partial(iterate, data, journal=journal, race=race, executor=executor)
     sweep = Extension(each, settings, budget.watched(kept))
     with journal or nullcontext():
         rows = list(budget.within(sweep))
@@ -145,6 +157,7 @@ def iterate(
     progress: Progress = silent,
     journal: Journal | None = None,
     race: Race | None = None,
+    executor: Executor | None = None,
 ) -> Iterator[Row]:
     """Yields rows as cells finish, unranked; a caller that stops early keeps them.
 
@@ -160,11 +173,11 @@ def iterate(
     for row in rows:
         progress(CellDone(row, resumed=True))
         yield row
-    within, writing = max(1, settings.jobs // max(1, len(share))), Lock()
+    at_once = 1 if executor else max(1, len(share))
+    within, writing = max(1, settings.jobs // at_once), Lock()
 
-    def cells(kernel: Kernel, Cs: Iterable[float] | None = None) -> Iterator[CellDone]:
-        chain = Chain(ready, kernel, known[kernel], within, race, share[kernel])
-        return chain.run(progress, Cs)
+    def chain(kernel: Kernel) -> Chain:
+        return Chain(ready, kernel, known[kernel], within, race, share[kernel])
 
     def told(cells: Iterator[CellDone]) -> Iterator[Row]:
         """Each row kept in the journal and told before it comes."""
@@ -176,14 +189,29 @@ def iterate(
             progress(done)
             yield done.row
 
-    if settings.time_budget is not None:
-        parts = learning(ready, rows, cells)
-    else:
-        parts = iter([[cells(kernel) for kernel in _lacking(ready, known, share)]])
+    lacking = _lacking(ready, known, share)
+    parts = _streams(ready, rows, lacking, chain, progress, executor)
     for part in parts:
         for row in interleave([told(stream) for stream in part], settings.jobs):
             rows.append(row)
             yield row
+
+
+def _streams(
+    ready: Prepared,
+    rows: list[Row],
+    lacking: list[Kernel],
+    chain: Callable[[Kernel], Chain],
+    progress: Progress,
+    executor: Executor | None,
+) -> Iterator[list[Iterator[CellDone]]]:
+    """Cells as they are finished, in streams that may run at the same time."""
+    if ready.settings.time_budget is not None:
+        return learning(ready, rows, lambda kernel, Cs: chain(kernel).run(progress, Cs))
+    chains = [chain(kernel) for kernel in lacking]
+    if executor is not None:
+        return iter([[done_on(executor, chains, progress)]])
+    return iter([[one.run(progress) for one in chains]])
 
 
 def _begun(ready: Prepared, progress: Progress) -> Share:

@@ -21,7 +21,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from threading import Lock
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from msvm_select.columns import Row, counts
 from msvm_select.left_out import HopelessError
@@ -43,6 +43,14 @@ class Race:
     errors: list[int] = field(default_factory=list)
     samples: int = 0
     lock: Lock = field(default_factory=Lock)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Without the lock; a copy elsewhere hears only of its own cells."""
+        return {**self.__dict__, "lock": None}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """With a lock of its own."""
+        self.__dict__.update(state, lock=Lock())
 
     @classmethod
     def of(cls, settings: Settings) -> Race:

@@ -60,7 +60,8 @@ def command(data: str, output: str, probabilities: bool, **options: Any) -> None
 
     --probabilities judges every sample by the machine trained without it, and keeps
     the one temperature that fits these outputs best, for `predict --probabilities`, and
-    how far the probabilities were off, for `plot --reliability`.
+    how far the probabilities were off, for `plot --reliability`. With --group-column
+    whole groups are left out.
     """
     asked = Asked(data, options)
     file.check_model_path(output, data)
@@ -108,7 +109,7 @@ def _certify(model: Model, talk: Talk) -> None:
     if (found := model.calibration) is not None:
         talk.say(
             f"Probabilities: temperature {found.temperature:.4g}; expected calibration "
-            f"error {found.reliability.error:.4f}, on the left-out samples"
+            f"error {found.reliability.error:.4f}, on samples that were left out"
         )
     if certificate.indefinite:
         talk.say("Warning: the Gram matrix is indefinite: no optimum is certain.")

@@ -28,20 +28,23 @@ from msvm_select.results import reread
 from msvm_select.settings import PARAMETERS, SETTING_NAMES
 from msvm_select.settings.values import parse_grid
 from msvm_select.show import text
-from msvm_select.show.charts import curves, heat, samples
+from msvm_select.show.charts import curves, heat, reliability, samples
 from msvm_select.show.figures import curves as curves_figure
 from msvm_select.show.figures import heat as heat_figure
 from msvm_select.show.figures import look
+from msvm_select.show.figures import reliability as reliability_figure
 from msvm_select.show.figures import samples as samples_figure
 
 if TYPE_CHECKING:
     from msvm_select.cli.talk import Talk
+    from msvm_select.model.model import Model
+    from msvm_select.records import Dataset
     from msvm_select.show.figures.look import Draw
 
 Files = tuple[str, ...]
 Options = dict[str, Any]
 
-MODES = ("curves", "boundary", "paths", "ascii")
+MODES = ("curves", "boundary", "paths", "reliability", "ascii")
 RESULTS = ("RESULTS",), "a file that sweep -o wrote"
 FILES = {
     "map": RESULTS,
@@ -49,6 +52,7 @@ FILES = {
     "curves": RESULTS,
     "boundary": (("MODEL", "DATA"), "a file that fit wrote, and samples"),
     "paths": (("DATA",), "samples"),
+    "reliability": (("MODEL", "[DATA]"), "a file that fit --probabilities wrote"),
 }
 POINT = ("kernel", *PARAMETERS)
 DRAWN = ("output", "quiet", "dpi", "size", "debug")
@@ -58,6 +62,7 @@ USED = {
     "curves": ("by", *POINT, *DRAWN),
     "boundary": ("margins", "left_out", *READ, *DRAWN),
     "paths": ("of", *SETTING_NAMES, *READ, *DRAWN),
+    "reliability": (*READ, *DRAWN),
 }
 """The options that each kind of picture looks at."""
 PATH_C = "2^-6:2^10:17"
@@ -67,7 +72,7 @@ PATH_C = "2^-6:2^10:17"
 @click.argument("files", metavar="FILE..", nargs=-1, type=click.Path(allow_dash=True))
 @takes(
     *("output", "by", "ascii", "curves", "boundary", "margins", "left_out"),
-    *("paths", "of", "dpi", "size"),
+    *("paths", "of", "reliability", "dpi", "size"),
     output={"metavar": "FIGURE", "help": "The picture: .png, .svg or .pdf."},
 )
 @takes_one_cell(
@@ -88,18 +93,21 @@ def command(files: Files, **options: Any) -> None:
     msvm-select plot ranked.json --curves --kernel rbf --gamma 0.5 -o curves.svg
     msvm-select plot --boundary two.json two.csv --margins -o regions.pdf
     msvm-select plot --paths data/iris.csv --gamma 0.5 --of outputs -o paths.png
+    msvm-select plot --reliability iris.json -o reliability.png
+    msvm-select plot --reliability iris.json data/iris.csv --ascii
 
     The heat map shows a criterion over C x kernel parameter, a panel for each kernel,
     the best cell framed; cells without a number that counts are hatched. The curves are
     those of the best cell's kernel setting, unless options name another. The regions
     need a model of two features, as `fit` writes it; support vectors are ringed, errors
-    crossed. RESULTS may be `-`, for stdin.
+    crossed. The reliability is that of the left-out samples that `fit --probabilities`
+    has judged, or of new samples of known classes. RESULTS may be `-`, for stdin.
     """
     mode = _mode(options)
     _check(mode, files, options)
     size = figure_size(options["size"])
-    if mode == "ascii":
-        _print_map(files[0], options["by"])
+    if options["ascii"]:
+        _print(mode, files, options)
         return
     output = _checked(options["output"])
     talk = talking.Talk(options["quiet"])
@@ -131,6 +139,8 @@ def figure_size(text: str | None) -> tuple[float, float] | None:
 
 def _mode(options: Options) -> str:
     asked = [name for name in MODES if options[name]]
+    if asked == ["reliability", "ascii"]:
+        del asked[1]
     if len(asked) > 1:
         raise SettingsError(
             f"--{asked[0]} and --{asked[1]} are two pictures: give one."
@@ -142,17 +152,20 @@ def _check(mode: str, files: Files, options: Options) -> None:
     """Refuse too few or too many files, and options that this picture does not use."""
     wanted, made_by = FILES[mode]
     asked = "plot" if mode == "map" else f"plot --{mode}"
-    if len(files) != len(wanted):
+    least = sum(not name.startswith("[") for name in wanted)
+    if not least <= len(files) <= len(wanted):
         raise SettingsError(
             f"{asked} takes {' and '.join(wanted)} ({made_by}); "
             f"there {'is' if len(files) == 1 else 'are'} {len(files) or 'none'}."
         )
-    context = click.get_current_context()
+    context, text = click.get_current_context(), options["ascii"]
     for param in context.command.params:
         name = param.name or ""
         typed = context.get_parameter_source(name) is ParameterSource.COMMANDLINE
-        if typed and name not in ("files", *MODES, *USED[mode]):
+        used = set(USED[mode]).difference(("output", "dpi", "size") if text else ())
+        if typed and name not in ("files", *MODES, *used):
             takers = [f"--{other}" for other in MODES if name in USED[other]]
+            asked = "plot --ascii" if name in USED[mode] else asked
             whose = f", but for {' and '.join(takers)}" if takers else ""
             raise SettingsError(f"{param.opts[0]} is not for {asked}{whose}.")
 
@@ -168,9 +181,8 @@ def _checked(output: str | None) -> str:
     return output
 
 
-def _print_map(path: str, by: str | None) -> None:
-    """The heat map in characters, those that the terminal can show."""
-    chart = heat.heat_map_of(reread.read_results(path), by)
+def _print(mode: str, files: Files, options: Options) -> None:
+    """The heat map or the reliability in characters that the terminal can show."""
     encoding = getattr(sys.stdout, "encoding", None) or "ascii"
     try:
         text.SHADES.encode(encoding)
@@ -178,7 +190,13 @@ def _print_map(path: str, by: str | None) -> None:
     except UnicodeEncodeError:
         shades = text.ASCII_SHADES
     width = shutil.get_terminal_size().columns
-    click.echo(text.heat_text(chart, width, shades), nl=False)
+    if mode == "reliability":
+        sure = _reliability_chart(files, options, talking.Talk(options["quiet"]))
+        told = text.reliability_text(sure, width, shades)
+    else:
+        chart = heat.heat_map_of(reread.read_results(files[0]), options["by"])
+        told = text.heat_text(chart, width, shades)
+    click.echo(told, nl=False)
 
 
 def _map(files: Files, options: Options, talk: Talk) -> tuple[Draw, int]:
@@ -201,13 +219,36 @@ def _boundary(files: Files, options: Options, talk: Talk) -> tuple[Draw, int]:
             f"--margins draws where a class leads by 1, and the support vectors of "
             f"{model.machine!r} are not held to that: leave it out."
         )
-    reading = read_options(**chosen_reading(options))
-    with told_places():
-        points = reader.read_features(files[1], model.columns, reading)
+    points = _samples(files[1], model, options, talk)
     chart = samples.plane_of(model, points, options["left_out"])
-    for note in (*points.notes, *chart.notes):
+    for note in chart.notes:
         talk.say(f"Note: {note}")
     return partial(samples_figure.plane, chart, options["margins"]), 0
+
+
+def _reliability(files: Files, options: Options, talk: Talk) -> tuple[Draw, int]:
+    chart = _reliability_chart(files, options, talk)
+    return partial(reliability_figure.reliability, chart), 0
+
+
+def _reliability_chart(
+    files: Files, options: Options, talk: Talk
+) -> reliability.ReliabilityChart:
+    """Of the left-out samples that the model remembers, or of those of DATA."""
+    model = models.load_model(files[0])
+    if len(files) == 1:
+        return reliability.reliability_of(model)
+    return reliability.reliability_of(model, _samples(files[1], model, options, talk))
+
+
+def _samples(path: str, model: Model, options: Options, talk: Talk) -> Dataset:
+    """DATA, by the columns of the model."""
+    reading = read_options(**chosen_reading(options))
+    with told_places():
+        found = reader.read_features(path, model.columns, reading)
+    for note in found.notes:
+        talk.say(f"Note: {note}")
+    return found
 
 
 def _paths(files: Files, options: Options, talk: Talk) -> tuple[Draw, int]:
@@ -238,5 +279,6 @@ DRAWINGS: dict[str, Callable[[Files, Options, Talk], tuple[Draw, int]]] = {
     "curves": _curves,
     "boundary": _boundary,
     "paths": _paths,
+    "reliability": _reliability,
 }
 """What draws it; at how many C the training did not converge."""

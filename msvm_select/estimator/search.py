@@ -23,7 +23,7 @@ from msvm_select.estimator.base import Given, Learner
 from msvm_select.estimator.classifier import MSVMClassifier
 from msvm_select.estimator.cv_results import cv_results, in_grid_order, params_of
 from msvm_select.model.fitting import calibration_of, model_of
-from msvm_select.records import Floats
+from msvm_select.records import Dataset, Floats
 from msvm_select.results.choosing import edges
 from msvm_select.results.ranking import Results
 from msvm_select.settings import Layer, Settings, sweep_settings
@@ -75,8 +75,9 @@ class MSVMSearchCV(Learner):
     kernel : a kernel, or several.
     machine, loss, class_weight, scale, solver, tol, allow_indefinite : those of
         MSVMClassifier.
-    criteria : "loo", "cv:5", "span" and so on, or several; see
-        ``msvm-select show criteria``.
+    criteria : "loo", "logo", "cv:5", "span" and so on, or several; see
+        ``msvm-select show criteria``. By default "loo", or "logo" where ``fit`` is
+        given groups.
     rank_by : the one that decides; by default the first.
     select : "best", "simplest" or "1se".
     race : only so many cells are judged to the end.
@@ -110,7 +111,7 @@ class MSVMSearchCV(Learner):
         loss: str = "l1",
         class_weight: Any = None,
         scale: str = "none",
-        criteria: Any = "loo",
+        criteria: Any = None,
         rank_by: str | None = None,
         select: str = "best",
         race: int | None = None,
@@ -151,15 +152,20 @@ class MSVMSearchCV(Learner):
         self.verbose = verbose
 
     def fit(
-        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        groups: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
     ) -> MSVMSearchCV:
         """Sweep the grid on X (m, n) and y (m,), choose a cell and keep its machine.
 
-        The C of sample i is C sample_weight_i.
+        The C of sample i is C sample_weight_i. ``groups`` (m,) says which samples
+        belong together: no machine judges one of a group that it has seen.
         """
-        given = self._given(X, y, sample_weight)
+        given = self._given(X, y, sample_weight, groups)
         try:
-            settings = self._settings()
+            settings = self._settings(given.data)
             progress = Aloud(self.verbose) if self.verbose else silent
             results, kept = swept(given.data, settings, progress)
         except MsvmError as error:
@@ -201,12 +207,14 @@ class MSVMSearchCV(Learner):
         check_is_fitted(self)
         return np.asarray(self.best_estimator_.predict_log_proba(X))
 
-    def _settings(self) -> Settings:
-        """What was said, checked."""
+    def _settings(self, data: Dataset) -> Settings:
+        """What was said, checked; with groups the criterion is another by default."""
         names = (*GRIDS, *MACHINE, *CHOICE, *HOW)
         values = {name: getattr(self, name) for name in names}
+        usual = {"criteria": "loo" if data.groups is None else "logo"}
         more = {"gap": self.tol, "class_weight": self._class_weight}
-        return sweep_settings([Layer({**values, **more})])
+        by = {} if values["criteria"] or values["rank_by"] else usual
+        return sweep_settings([Layer({**values, **more, **by})])
 
     def _refitted(self, given: Given, row: Row, kept: Kept) -> MSVMClassifier:
         """The machine of the cell as it was trained, or trained again if not kept."""
@@ -221,8 +229,11 @@ class MSVMSearchCV(Learner):
             model = best._trained(data)
         else:
             trained = cell.again(data, kept.settings)
-            known = calibration_of(trained, cell.left_out) if self.probability else None
-            model = model_of(trained, self.solver, known)
+            found = None
+            if self.probability:
+                loo = kept.settings.criteria[0] == "loo"
+                found = calibration_of(trained, cell.left_out if loo else None)
+            model = model_of(trained, self.solver, found)
         best._keep(given.placed(model))
         return best
 

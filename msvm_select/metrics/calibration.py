@@ -12,7 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from msvm_select.left_out import LeftOut, first_of_largest
+from msvm_select.left_out import first_of_largest
+from msvm_select.metrics.base import Answers
 from msvm_select.metrics.tempered import softmax, temperature
 from msvm_select.records import TIE, Floats, Ints
 
@@ -67,11 +68,11 @@ class Calibration:
     reliability: Reliability
 
     @classmethod
-    def of(cls, found: LeftOut, weights: Floats | None = None) -> Calibration:
-        """By the left-out outputs; all of them must be known."""
-        T = temperature(found.y, found.outputs, weights)
-        p = probabilities(found.outputs, T)
-        return cls(T, Reliability.of(found.y, found.predicted, p, weights))
+    def of(cls, a: Answers) -> Calibration:
+        """By the outputs for samples that the machine never saw; all must be known."""
+        T = temperature(a.y, a.outputs, a.weights)
+        p = probabilities(a.outputs, T)
+        return cls(T, Reliability.of(a.y, a.predicted, p, a.weights))
 
 
 def probabilities(h: Floats, T: float) -> Floats:

@@ -9,10 +9,12 @@ from typing import Any
 import numpy as np
 
 from msvm_select.columns import CELL, Row
+from msvm_select.criteria.leave_group_out import LeaveOneGroupOut
 from msvm_select.criteria.leave_one_out import every_margin_of
 from msvm_select.data.read import split_reading
 from msvm_select.errors import DataError, SettingsError
 from msvm_select.left_out import LeftOut
+from msvm_select.metrics.base import Answers
 from msvm_select.metrics.calibration import Calibration
 from msvm_select.model.examined import check_optimum
 from msvm_select.model.model import Certificate, Model, Training
@@ -79,10 +81,20 @@ def fit_settings(
 
 
 def calibration_of(trained: Trained, known: LeftOut | None = None) -> Calibration:
-    """By exact leave-one-out; ``known`` is what there is of it already."""
+    """By exact leave-one-out; ``known`` is what there is of it already.
+
+    Where the rows have groups, a whole group is left out at a time: a machine that has
+    seen others of its group would be too sure of a sample.
+    """
     cell = trained.cell
     check_optimum(cell, "no probability")
-    return Calibration.of(every_margin_of(cell, known), cell.data.weights)
+    if cell.data.groups is None:
+        left_out = every_margin_of(cell, known)
+        answers: Answers | None = Answers.left_out(left_out, cell.data.weights)
+    else:
+        answers = LeaveOneGroupOut().score(cell).answers
+    assert answers is not None
+    return Calibration.of(answers)
 
 
 def model_of(

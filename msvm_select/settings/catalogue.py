@@ -535,7 +535,7 @@ ON_THE_LINE = _by_name(
     dry_run=_line(
         SWITCH, "Print the grid, the memory and an estimate of the time, and stop."
     ),
-    ascii=_line(SWITCH, "The heat map as text, on stdout.", PICTURE),
+    ascii=_line(SWITCH, "As text, on stdout: the map, or --reliability.", PICTURE),
     curves=_line(SWITCH, "All criteria along C, for one kernel setting.", PICTURE),
     boundary=_line(SWITCH, "Decision regions: FILE.. is MODEL DATA.", PICTURE),
     margins=_line(SWITCH, "With --boundary: where a class leads by 1.", PICTURE),
@@ -546,6 +546,12 @@ ON_THE_LINE = _by_name(
         PICTURE,
     ),
     paths=_line(SWITCH, "Samples along C: FILE.. is DATA.", PICTURE),
+    reliability=_line(
+        SWITCH,
+        "How sure a model of `fit --probabilities` is, and how often it is right: "
+        "FILE.. is MODEL, or MODEL DATA for these samples.",
+        PICTURE,
+    ),
     of=_line(
         PLAIN,
         "With --paths: what to draw. Default: alpha.",

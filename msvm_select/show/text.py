@@ -1,4 +1,4 @@
-"""Charts in characters, for a terminal: heat maps and confusion matrices."""
+"""Charts in characters: heat maps, confusion matrices, the reliability diagram."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from textwrap import wrap
 
 from msvm_select.show.charts.heat import Confusion, HeatCell, HeatMap, HeatPanel
+from msvm_select.show.charts.reliability import ReliabilityChart
 from msvm_select.show.sheet import aligned
 
 SHADES = " ░▒▓█"
@@ -20,6 +21,7 @@ MARKS = {
     "failed": "x",
 }
 CHOSEN = "*"
+CLAIM = "|"
 BLOCKS = 3  # more than these and only the shades are shown
 
 
@@ -98,6 +100,30 @@ def _legend(chart: HeatMap, shades: str) -> Iterator[str]:
         yield f"{CHOSEN} {chart.verdict}"
     for state, meaning in chart.marked.items():
         yield f"{MARKS[state]} {meaning}"
+
+
+def reliability_text(
+    chart: ReliabilityChart, width: int = 80, shades: str = SHADES
+) -> str:
+    """A bar a bin: how often it is right, with a mark where it claims to be."""
+    heads = ["probability", "samples", "claimed", "right"]
+    rows = [
+        [one.name, f"{one.samples:g}", f"{one.claimed:.3f}", f"{one.right:.3f}"]
+        for one in chart.bins
+    ]
+    lines = aligned([heads, *rows], [True, False, False, False]).splitlines()
+    room = max(10, width - max(map(len, lines)) - 4)
+    bars = ["", *(_bar(one.right, one.claimed, room, shades[-1]) for one in chart.bins)]
+    table = [f"{line}  {bar}" for line, bar in zip(lines, bars, strict=True)]
+    told = f"{chart.verdict}; {CLAIM} where the bar would end if that were so"
+    whole = [*wrap(chart.title, width), "", *table, "", *wrap(told, width)]
+    return "\n".join(line.rstrip() for line in whole) + "\n"
+
+
+def _bar(right: float, claimed: float, room: int, ink: str) -> str:
+    bar = list((ink * round(right * room)).ljust(room + 1))
+    bar[round(claimed * room)] = CLAIM
+    return "".join(bar).rstrip()
 
 
 def confusion_text(chart: Confusion) -> str:

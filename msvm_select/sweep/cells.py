@@ -287,7 +287,9 @@ class KeptCell:
         ready, trained = prepared(data, settings), self.trained
         gram = gram_of(trained.kernel, ready)
         whole = trained.cell.machine.on(gram, trained.solution)
-        cell = replace(trained.cell, data=data, jobs=settings.jobs, solution=whole)
+        cell = replace(
+            trained.cell, data=data, jobs=settings.jobs, solution=whole, gram=gram
+        )
         return replace(trained, cell=cell)
 
 

@@ -89,10 +89,17 @@ def prepared(data: Dataset, settings: Settings) -> Prepared:
         raise DataError(f"{data.name} has no two classes to tell apart.")
     make_solver(settings)
     for criterion in settings.parsed_criteria():
-        if criterion.needs_groups and data.groups is None:
+        if not criterion.needs_groups:
+            continue
+        if data.groups is None:
             raise SettingsError(
                 f"{criterion.name} leaves out one group at a time: name the column "
                 "that says which rows belong together with --group-column."
+            )
+        if np.unique(data.groups).size < 2:
+            raise DataError(
+                f"{criterion.name}: all rows of {data.name} are of one group; without "
+                "it nothing is left to train on."
             )
     if settings.race is not None and data.weights is not None:
         raise SettingsError(

@@ -12,6 +12,7 @@ from tests.bench import (  # noqa: E402
     growth,
     loo,
     parts,
+    probabilities,
     search,
     startup,
     train,
@@ -22,14 +23,25 @@ from tests.bench import (  # noqa: E402
 @click.argument(
     "what",
     type=click.Choice(
-        ["train", "loo", "bounds", "parts", "choice", "growth", "search", "startup"]
+        [
+            "train",
+            "loo",
+            "bounds",
+            "parts",
+            "choice",
+            "growth",
+            "probabilities",
+            "search",
+            "startup",
+        ]
     ),
 )
 @click.option("--sets", default="iris,wine,glass,vehicle", show_default=True)
 @click.option(
     "--reps",
     type=int,
-    help="How often each is measured; the least counts. Of choice: seeds.",
+    help="How often each is measured; the least counts. Of choice and probabilities: "
+    "seeds.",
 )
 def main(what: str, sets: str, reps: int | None) -> None:
     """Measure, and print a line a data set."""
@@ -48,6 +60,8 @@ def main(what: str, sets: str, reps: int | None) -> None:
             parts.rests(name, reps or 3)
     elif what == "choice":
         parts.choice(names, reps or 5)
+    elif what == "probabilities":
+        probabilities.run(probabilities.SETS, reps or 5)
     elif what == "search":
         search.run(names, reps or 2)
     elif what == "growth":

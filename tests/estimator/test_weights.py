@@ -96,7 +96,8 @@ def test_weights_are_routed() -> None:
         pipeline = make_pipeline(plain, search)
         pipeline.fit(THREE.X, THREE.y, sample_weight=W)
         scaled = StandardScaler().fit_transform(THREE.X)
-        alone = MSVMSearchCV(C=[0.5, 8.0], gamma=0.3).fit(scaled, THREE.y, W)
+        alone = MSVMSearchCV(C=[0.5, 8.0], gamma=0.3)
+        alone.fit(scaled, THREE.y, sample_weight=W)
         assert pipeline[-1].best_score_ == alone.best_score_
         assert (
             pipeline[-1].best_estimator_.support_.size

@@ -66,7 +66,7 @@ class Learner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _given(
         self, X: ArrayLike, y: ArrayLike, sample_weight: Any = None, groups: Any = None
     ) -> Given:
-        """What scikit-learn's checks leave of X and y; the classes as 0, 1, ...
+        """What scikit-learn's checks leave of X and y; the classes by their names.
 
         A sample of weight 0 is not there, nor is a class that has no others.
         """
@@ -92,7 +92,7 @@ class Learner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         data = Dataset(
             np.ascontiguousarray(cut[:, columns]),
             codes.astype(np.int64),
-            tuple(map(str, range(self.classes_.size))),
+            self._names,
             tuple(names[j] for j in columns),
             weights=weights,
             **_grouped(groups, rows, m),
@@ -100,8 +100,15 @@ class Learner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return Given(data, rows, tuple(names))
 
     @property
+    def _names(self) -> tuple[str, ...]:
+        """Of the classes; their numbers, where two labels have one name."""
+        names = tuple(map(str, self.classes_.tolist()))
+        numbers = tuple(map(str, range(len(names))))
+        return names if len(set(names)) == len(names) else numbers
+
+    @property
     def _class_weight(self) -> Any:
-        """As the settings have it: by the numbers of the classes."""
+        """As the settings have it: by the names of the classes."""
         given: Any = self.class_weight
         if given is None or (isinstance(given, str) and given == BALANCED):
             return given
@@ -119,7 +126,7 @@ class Learner(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                     f"class_weight: there is no class {name!r} in y, which has "
                     f"{listed(map(str, labels))}."
                 )
-        return {str(labels.index(name)): weight for name, weight in given.items()}
+        return {self._names[labels.index(k)]: weight for k, weight in given.items()}
 
 
 def _grouped(groups: Any, rows: Ints, m: int) -> dict[str, Any]:

@@ -1,7 +1,8 @@
 """The rows of a sweep in the shape of scikit-learn's ``cv_results_``.
 
-A score grows with how good a cell is. Of an error rate it is the accuracy, 1 - rate, of
-any other number that is the better the smaller it is, its negative.
+A score grows with how good a cell is. Of an error rate it is the accuracy, 1 - rate;
+F1 and the area under the curve are scores as they are; of any other number that is the
+better the smaller it is, it is the negative.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from msvm_select.columns import (
 from msvm_select.records import Floats, Ints
 from msvm_select.results.ranking import Results
 
-KINDS: dict[type, Any] = {int: np.float64, float: np.float64}
+RATES = ("rate", "metric")  # roles of what is a share of the samples, if it is in %
 
 
 def in_grid_order(results: Results) -> tuple[Row, ...]:
@@ -50,9 +51,9 @@ def score_of(row: Row, name: str) -> float:
     if not counts(row, name):
         return math.nan
     column, value = column_of(name), float(row.value(name))
-    if column.role == "rate":
-        return 1.0 - value
-    return value if column.largest else -value
+    if column.largest:
+        return value
+    return 1.0 - value if column.unit == "%" and column.role in RATES else -value
 
 
 def cv_results(rows: Sequence[Row], results: Results) -> dict[str, Any]:

@@ -23,6 +23,7 @@ from msvm_select.estimator.base import Given, Learner
 from msvm_select.estimator.classifier import MSVMClassifier
 from msvm_select.estimator.cv_results import cv_results, in_grid_order, params_of
 from msvm_select.model.fitting import calibration_of, model_of
+from msvm_select.names import METRICS
 from msvm_select.records import Dataset, Floats
 from msvm_select.results.choosing import edges
 from msvm_select.results.ranking import Results
@@ -35,7 +36,7 @@ from msvm_select.train.events import CellDone, Event, silent
 
 GRIDS = ("C", "kernel", "gamma", "degree", "coef0")
 MACHINE = (*("machine", "loss", "class_weight", "scale", "solver", "allow_indefinite"),)
-CHOICE = ("criteria", "rank_by", "select", "race", "extend", "time_budget")
+CHOICE = ("criteria", "metric", "rank_by", "select", "race", "extend", "time_budget")
 HOW = ("jobs", "seed")
 
 
@@ -78,7 +79,10 @@ class MSVMSearchCV(Learner):
     criteria : "loo", "logo", "cv:5", "span" and so on, or several; see
         ``msvm-select show criteria``. By default "loo", or "logo" where ``fit`` is
         given groups.
-    rank_by : the one that decides; by default the first.
+    metric : "error", "balanced-error", "macro-f1", "log-loss", "smooth-error", "auc" or
+        "cost:FILE", or several, of the answers of the first criterion that has some.
+    rank_by : the one that decides; by default the first metric, else the first
+        criterion.
     select : "best", "simplest" or "1se".
     race : only so many cells are judged to the end.
     extend : how often the grid may be widened; by default twice without a grid.
@@ -112,6 +116,7 @@ class MSVMSearchCV(Learner):
         class_weight: Any = None,
         scale: str = "none",
         criteria: Any = None,
+        metric: Any = None,
         rank_by: str | None = None,
         select: str = "best",
         race: int | None = None,
@@ -137,6 +142,7 @@ class MSVMSearchCV(Learner):
         self.class_weight = class_weight
         self.scale = scale
         self.criteria = criteria
+        self.metric = metric
         self.rank_by = rank_by
         self.select = select
         self.race = race
@@ -213,7 +219,7 @@ class MSVMSearchCV(Learner):
         values = {name: getattr(self, name) for name in names}
         usual = {"criteria": "loo" if data.groups is None else "logo"}
         more = {"gap": self.tol, "class_weight": self._class_weight}
-        by = {} if values["criteria"] or values["rank_by"] else usual
+        by = {} if values["criteria"] or _is_criterion(values["rank_by"]) else usual
         return sweep_settings([Layer({**values, **more, **by})])
 
     def _refitted(self, given: Given, row: Row, kept: Kept) -> MSVMClassifier:
@@ -246,6 +252,13 @@ class MSVMSearchCV(Learner):
             )
         name = f"best_estimator_: {type(best).__name__}"
         return _VisualBlock("parallel", [best], names=[name], name_details=[str(best)])
+
+
+def _is_criterion(rank_by: str | None) -> bool:
+    """Whether what decides was told, and is no metric."""
+    if rank_by is None:
+        return False
+    return rank_by.partition(":")[0].replace("_", "-") not in METRICS
 
 
 def _chosen(results: Results) -> Row:

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 from scipy.sparse import csr_array
+from sklearn import metrics
 from sklearn.base import clone
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.model_selection import (
     GridSearchCV,
     LeaveOneOut,
     ParameterGrid,
+    cross_val_predict,
     cross_val_score,
 )
 from sklearn.pipeline import make_pipeline
@@ -131,6 +134,38 @@ def test_any_criterion_can_decide(
     score = 1.0 - row.cv_error if rank_by is None else -row.radius_margin_l1
     assert search.best_score_ == score == search.cv_results_["mean_test_score"].max()
     assert (search.best_score_ > 0.0) is (sign > 0.0)
+
+
+@pytest.mark.parametrize(
+    ("metric", "peer"),
+    [
+        ("balanced-error", "balanced_accuracy_score"),
+        ("macro-f1", "f1_score"),
+        ("cost:costs.csv", "accuracy_score"),
+        ("log-loss", ""),
+        ("error", "accuracy_score"),
+    ],
+)
+def test_any_metric_can_decide(
+    metric: str, peer: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of the pooled left-out answers, as scikit-learn has it of these."""
+    monkeypatch.chdir(tmp_path)
+    costs = "class,ant,bee,cow\nant,0,1,1\nbee,1,0,1\ncow,1,1,0\n"
+    (tmp_path / "costs.csv").write_text(costs)
+    words = np.array(["ant", "bee", "cow"])[THREE.y]
+    search = MSVMSearchCV(**SMALL, machine="ovo", metric=metric).fit(THREE.X, words)
+    assert search.best_score_ == np.nanmax(search.cv_results_["mean_test_score"])
+    if not peer:
+        assert search.best_score_ < 0.0
+        return
+    point = {name: search.best_params_[name] for name in ("C", "gamma")}
+    svc = SVC(**point, tol=1e-8)
+    told = cross_val_predict(svc, THREE.X, words, cv=LeaveOneOut())
+    how = {"average": "macro"} if peer == "f1_score" else {}
+    score = getattr(metrics, peer)(words, told, **how)
+    off = 1.0 if metric.startswith("cost") else 0.0  # a cost is no share
+    assert search.best_score_ == pytest.approx(score - off)
 
 
 def test_a_score_that_does_not_hold_is_none_and_last() -> None:

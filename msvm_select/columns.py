@@ -177,13 +177,17 @@ class Row:
         empty="never in a ranked file",
     )
     kernel: str = column(
-        "`linear`, `polynomial`, `rbf`, `sigmoid` or `precomputed`", default=""
+        "`linear`, `polynomial`, `rbf`, `sigmoid`, `precomputed`, `spectrum` or "
+        "`mismatch`",
+        default="",
     )
     gamma: float | None = column(
         "parameter of the kernel", empty="the kernel has none", parameter=True
     )
     degree: float | None = column(
-        "parameter of the polynomial", empty="other kernels", parameter=True
+        "of the polynomial; the length of the words of sequences",
+        empty="other kernels",
+        parameter=True,
     )
     coef0: float | None = column(
         "parameter of polynomial and sigmoid", empty="other kernels", parameter=True

@@ -5,7 +5,10 @@ from __future__ import annotations
 import errno
 import os
 import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import TextIO
 
 from msvm_select.errors import MsvmError, SettingsError
 from msvm_select.names import ENDINGS
@@ -41,6 +44,26 @@ def write_whole(path: str | Path, content: str | bytes) -> None:
             beside.unlink(missing_ok=True)
     except OSError as error:
         raise MsvmError(f"{path} cannot be written: {error.strerror}.") from error
+
+
+@contextmanager
+def written_whole(path: str | Path) -> Iterator[TextIO]:
+    """The same for what is written bit by bit; nothing is left where it fails."""
+    stream = _is_stream(path)
+    target = Path(os.path.realpath(path))
+    beside = Path(path) if stream else _beside(target)
+    try:
+        with beside.open("w", encoding="utf-8", newline="") as file:
+            yield file
+        if not stream:
+            if target.exists():
+                shutil.copymode(target, beside)
+            os.replace(beside, target)
+    except OSError as error:
+        raise MsvmError(f"{path} cannot be written: {error.strerror}.") from error
+    finally:
+        if not stream:
+            beside.unlink(missing_ok=True)
 
 
 def append(path: str | Path, text: str) -> None:

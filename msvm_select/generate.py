@@ -9,6 +9,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from msvm_select.data.sequences.chains import proteins
 from msvm_select.errors import SettingsError
 from msvm_select.phrases import did_you_mean, listed
 from msvm_select.records import Columns, Dataset
@@ -43,13 +44,14 @@ def three_gaussians(per_class: int = 1000, seed: int = 0) -> Dataset:
     )
 
 
-GENERATORS: dict[str, Callable[[int, int], Dataset]] = {
-    "three-gaussians": three_gaussians
+GENERATORS: dict[str, Callable[[int, int], str]] = {
+    "three-gaussians": lambda per_class, seed: as_csv(three_gaussians(per_class, seed)),
+    "proteins": proteins,
 }
 
 
-def generate(name: str, per_class: int = 1000, seed: int = 0) -> Dataset:
-    """The named problem."""
+def generate(name: str, per_class: int = 1000, seed: int = 0) -> str:
+    """The named problem, as the text of a file."""
     if name not in GENERATORS:
         raise SettingsError(
             f"no problem named {name!r}{did_you_mean(name, GENERATORS)}; "

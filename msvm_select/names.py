@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Generic, TypeVar, cast
 
 if TYPE_CHECKING:
     from msvm_select.criteria.base import Criterion
+    from msvm_select.data.sequences.door import Fasta
     from msvm_select.kernels.base import Kernel
     from msvm_select.machines.base import Loss, Machine
     from msvm_select.metrics.base import Metric
@@ -76,7 +77,20 @@ KERNELS: Registry[Kernel] = Registry(
         "kernels.precomputed:Precomputed",
         "the features are the kernel values to all samples",
     ),
+    spectrum=(
+        "kernels.sequences:Spectrum",
+        "of sequences: the words of degree letters that they share",
+    ),
+    mismatch=(
+        "kernels.sequences:Mismatch",
+        "of sequences: the same, words with one other letter too",
+    ),
 )
+
+READERS: Registry[Fasta] = Registry(
+    fasta=("data.sequences.door:Fasta", "sequences, each in a row of letters"),
+)
+"""What reads the formats that are no tables."""
 
 LOSSES: Registry[Loss] = Registry(
     l1=("machines.losses:Hinge", "one hinge for each sample and each other class"),
@@ -233,6 +247,7 @@ INPUT_FORMATS = {
     "arrow": "Arrow and Feather; needs msvm-select[io] (.arrow, .feather, .ipc)",
     "arff": "Weka's ARFF, dense or sparse (.arff)",
     "excel": "a sheet of Excel; needs msvm-select[io] (.xlsx, .xlsm)",
+    "fasta": "sequences, for the kernels of sequences (.fasta, .fa, .faa, .fna)",
 }
 """Name -> summary; each may also be packed by gzip (.gz)."""
 
@@ -244,5 +259,6 @@ INPUT_ENDINGS = {
     **dict.fromkeys((".arrow", ".feather", ".ipc"), "arrow"),
     ".arff": "arff",
     **dict.fromkeys((".xlsx", ".xlsm"), "excel"),
+    **dict.fromkeys((".fasta", ".fa", ".faa", ".fna"), "fasta"),
 }
 """What a data file is by the ending of its name, but for .gz."""

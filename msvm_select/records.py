@@ -89,7 +89,8 @@ class Dataset:
     are remarks of the reader that a person should see; ``lines`` says where in the
     file each sample stands; ``reading`` holds the options that it was read by, as far
     as they are not the defaults. ``weights`` (m,) are greater than 0; ``groups`` (m,)
-    are codes into ``group_names``.
+    are codes into ``group_names``. Of sequences there is an ``alphabet``, and X holds
+    their letters.
     """
 
     X: Floats
@@ -107,6 +108,7 @@ class Dataset:
     weights: Floats | None = None
     groups: Ints | None = None
     group_names: tuple[str, ...] = ()
+    alphabet: str = ""
 
     def __repr__(self) -> str:
         """Name and sizes, in one line."""

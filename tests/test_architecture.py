@@ -45,6 +45,7 @@ TYPES_ONLY = {
     ("parts.py", "msvm_select.machines.base"),
     ("criteria/base.py", "msvm_select.solvers.base"),
     ("names.py", "msvm_select.criteria.base"),
+    ("names.py", "msvm_select.data.sequences.door"),
     ("names.py", "msvm_select.kernels.base"),
     ("names.py", "msvm_select.machines.base"),
     ("names.py", "msvm_select.metrics.base"),

@@ -1,4 +1,4 @@
-"""``msvm-select generate NAME``: artificial data as CSV."""
+"""``msvm-select generate NAME``: artificial data as CSV or FASTA."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from msvm_select.cli.options import Command, takes
 
 
 @click.command("generate", cls=Command)
-@click.argument("name", metavar="three-gaussians")
+@click.argument("name", metavar="NAME")
 @takes(
     *("per_class", "seed", "output"),
     seed={
@@ -22,16 +22,21 @@ from msvm_select.cli.options import Command, takes
     output={"help": "The file to write. Default: standard output."},
 )
 def command(name: str, per_class: int, seed: int, output: str | None) -> None:
-    """Write artificial data as CSV.
+    """Write artificial data as CSV or FASTA.
 
     \b
     msvm-select generate three-gaussians -o gaussians.csv
     msvm-select generate three-gaussians --per-class 100 | msvm-select sweep -
+    msvm-select generate proteins --per-class 50 -o proteins.fasta
 
     three-gaussians: three normal classes in the plane, at the corners of a triangle,
     with variances 1, 4 and 16; columns x1, x2 and class.
+
+    proteins: sequences of three families that no cell ever made, 60 to 180 residues of
+    a Markov chain each, as FASTA with class=... in the headers. A family has some
+    residues more often, and some pairs of them.
     """
-    text = generating.as_csv(generating.generate(name, per_class, seed))
+    text = generating.generate(name, per_class, seed)
     if output in (None, "-"):
         click.echo(text, nl=False)
     else:

@@ -327,7 +327,9 @@ def describe(dataset: Dataset) -> Description:
     ids, weights = dataset.ids, dataset.weights
     duplicate, conflicting = _repeated_rows(X, dataset)
     counts = np.bincount(dataset.y, minlength=dataset.Q).tolist()
-    columns = tuple(_summary(name, x) for name, x in zip(names, X.T, strict=True))
+    pairs = () if dataset.alphabet else zip(names, X.T, strict=True)
+    columns = tuple(_summary(name, x) for name, x in pairs)
+    equal = () if dataset.alphabet else _equal_columns(X, columns)
     return Description(
         name=dataset.name,
         rows=dataset.m,
@@ -336,7 +338,7 @@ def describe(dataset: Dataset) -> Description:
         classes=dict(zip(dataset.classes, counts, strict=True)),
         columns=columns,
         constant_columns=tuple(c.name for c in columns if c.minimum == c.maximum),
-        duplicate_columns=_equal_columns(X, columns),
+        duplicate_columns=equal,
         duplicate_rows=duplicate,
         conflicting_rows=conflicting,
         notes=dataset.notes,

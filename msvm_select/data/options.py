@@ -62,7 +62,8 @@ class ReadOptions:
 
     ``target``, ``id_column``, ``one_hot``, ``drop`` and the columns of weights and
     groups are names or numbers of columns (1-based; negative ones count from the end; a
-    column that has the number as its name wins). So is ``sheet``, of a workbook.
+    column that has the number as its name wins). So is ``sheet``, of a workbook. The
+    last three are for sequences.
     """
 
     target: str | None = None
@@ -80,6 +81,9 @@ class ReadOptions:
     weight_column: str | None = None
     group_column: str | None = None
     sheet: str | None = None
+    label_from: str | None = None
+    labels: str | None = None
+    alphabet: str | None = None
 
     def __post_init__(self) -> None:
         """Refuse what is no choice."""

@@ -30,6 +30,7 @@ from msvm_select.data.samples import dataset_of, samples_of
 from msvm_select.data.source import BYTES, Readable, Source, load
 from msvm_select.data.table import Table, open_table
 from msvm_select.errors import DataError, SettingsError
+from msvm_select.names import READERS
 from msvm_select.records import Columns, Dataset
 
 if TYPE_CHECKING:
@@ -39,13 +40,19 @@ DataFrame: TypeAlias = "pd.DataFrame"
 NAME = "DataFrame"
 TARGETS = ("class", "target", "the class")  # names for y, the first that is free
 OF_TEXT = ("delimiter", "encoding")
+OF_SEQUENCES = ("label_from", "labels", "alphabet")
 NOT_FOR: dict[str, tuple[str, ...]] = {
-    "csv": ("sheet",),
-    "libsvm": ("sheet",),
-    "parquet": (*OF_TEXT, "no_header", "sheet"),
-    "arrow": (*OF_TEXT, "no_header", "sheet"),
-    "arff": ("delimiter", "no_header", "sheet"),
-    "excel": OF_TEXT,
+    "csv": ("sheet", *OF_SEQUENCES),
+    "libsvm": ("sheet", *OF_SEQUENCES),
+    "parquet": (*OF_TEXT, "no_header", "sheet", *OF_SEQUENCES),
+    "arrow": (*OF_TEXT, "no_header", "sheet", *OF_SEQUENCES),
+    "arff": ("delimiter", "no_header", "sheet", *OF_SEQUENCES),
+    "excel": (*OF_TEXT, *OF_SEQUENCES),
+    "fasta": tuple(
+        name
+        for name in (*OPTIONS, "no_header")
+        if name not in ("encoding", "input_format", "missing", *OF_SEQUENCES)
+    ),
 }
 """Options that a format has no use for."""
 
@@ -120,6 +127,8 @@ def read_dataset(path: Readable, options: ReadOptions | None = None) -> Dataset:
     """
     options = options or ReadOptions()
     source, problems = _source(path, options)
+    if source.format in READERS:
+        return READERS[source.format]().to_learn(source, options, problems)
     if source.format == "libsvm":
         cells = read_libsvm(source, None, problems)
         header = (*cells.inputs, LIBSVM_TARGET)
@@ -141,6 +150,9 @@ def read_features(
     """
     options = options or ReadOptions()
     source, problems = _source(path, options)
+    if source.format in READERS:
+        reader = READERS[source.format]()
+        return reader.to_classify(source, columns, options, problems)
     if source.format == "libsvm":
         cells = read_libsvm(source, len(columns.inputs), problems)
         cells = replace(cells, inputs=columns.inputs)

@@ -150,6 +150,8 @@ def _recognised(source: Source) -> str:
     if start.startswith(b"PK\x03\x04") and A_WORKBOOK in source.data:
         return "excel"
     told = COMMENTS.sub(b"", start).lstrip().lower()
+    if told.startswith((b">", codecs.BOM_UTF8 + b">")):
+        return "fasta"
     return "arff" if told.startswith(b"@relation") else "csv"
 
 
@@ -304,5 +306,7 @@ def rows_at_least(path: str) -> int:
         return 0
     if foreign(start):  # no lines of text
         return 0
+    if start.lstrip().startswith(b">"):  # a sequence has several lines
+        return size * start.count(b"\n>") // len(start)
     lines = start.splitlines(keepends=True)
     return size // max(map(len, lines[:-1] or lines))

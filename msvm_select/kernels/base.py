@@ -21,9 +21,12 @@ class Kernel(ABC):
     """One kernel setting. A subclass's fields are its parameters (gamma, degree, ..).
 
     ``always_psd`` says whether theory makes every Gram matrix positive semi-definite.
+    ``of`` is what the rows of X are: features, which can be scaled, kernel values, or
+    sequences.
     """
 
     name: ClassVar[str]
+    of: ClassVar[str] = "features"
     is_vector_kernel: ClassVar[bool] = True
     positive: ClassVar[frozenset[str]] = frozenset()
 

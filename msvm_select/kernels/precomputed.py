@@ -18,6 +18,7 @@ class Precomputed(Kernel):
     """The features of sample i are its kernel values k(x_i, x_j), j = 1..m."""
 
     name = "precomputed"
+    of = "kernel values"
     is_vector_kernel = False
 
     @property

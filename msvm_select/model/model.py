@@ -176,7 +176,8 @@ class Model:
         """The kernel values of raw features, in blocks of rows; one at least."""
         samples = as_samples(X, self.columns) or self.unnamed(X)
         at = _match(self.columns.features, samples.features, samples.name)
-        raw = samples.X[:, at]
+        # a sequence may be longer than all that the model was trained on
+        raw = samples.X if self.kernel.of == "sequences" else samples.X[:, at]
         fills = {c.missing == "mean" for c in (self.columns, samples.columns) if c}
         self._check_gaps(raw, any(fills))
         wide = max(self.support.size, raw.shape[1])
@@ -202,6 +203,8 @@ class Model:
 
     def _kernel_values(self, raw: Floats) -> Floats:
         """k(x, x_i) for some samples and all support vectors."""
+        if self.kernel.of == "sequences":
+            return self.kernel.between(raw, self.Z)
         scaled = self.scaling.apply(raw)
         if self.kernel.is_vector_kernel:
             return self.kernel.between(scaled, self.Z)

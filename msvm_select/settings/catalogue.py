@@ -210,7 +210,10 @@ class Declared:
         None, GRID, "For rbf: gamma = 1/(2 sigma^2).", farthest=(1e-5, 1e5)
     )
     degree: Grid | None = _kernel(
-        None, GRID, "For the polynomial. Default: 3.", farthest=(1.0, 10.0)
+        None,
+        GRID,
+        "For the polynomial; of sequences, the length of the words. Default: 3.",
+        farthest=(1.0, 10.0),
     )
     coef0: Grid | None = _kernel(
         None, ANY_GRID, "For polynomial and sigmoid.", farthest=(-1e3, 1e3)
@@ -451,6 +454,23 @@ READING = _by_name(
         "underscore. Default: nothing.",
         words=("comma", "point", "space", "apostrophe", "underscore"),
     ),
+    label_from=_reading(
+        TEXT,
+        "Of sequences: a pattern whose first group is the class, in the header. "
+        "Default: class=([^ ]+).",
+        metavar="PATTERN",
+    ),
+    labels=_reading(
+        replace(TEXT, completes=FILE),
+        "Of sequences: a table of names and classes, in the place of the headers.",
+        metavar="FILE",
+    ),
+    alphabet=_reading(
+        TEXT,
+        "Of sequences: dna or protein. Default: as the letters show.",
+        choices=("dna", "protein"),
+        metavar="NAME",
+    ),
 )
 """How to read the data."""
 
@@ -564,6 +584,19 @@ ON_THE_LINE = _by_name(
     size=_line(PLAIN, "Of the picture, in inches.", PICTURE, metavar="W,H"),
     per_class=_line(
         PLAIN, "Samples of each class.", REST, within=(1, None), default=1000
+    ),
+    features=_line(
+        PLAIN,
+        "composition, kmer:K or window:W.",
+        REST,
+        metavar="KIND",
+        words=("composition", "kmer:", "window:"),
+        default="composition",
+    ),
+    states=_line(
+        PATH,
+        "Of residues: the states, in a FASTA of the same names, or inline.",
+        REST,
     ),
     sets=_line(
         PLAIN,

@@ -15,7 +15,7 @@ from typing import Any
 
 from msvm_select.columns import answering, criterion_of
 from msvm_select.errors import SettingsError
-from msvm_select.names import METRICS
+from msvm_select.names import KERNELS, METRICS
 from msvm_select.phrases import did_you_mean, listed
 from msvm_select.settings.catalogue import (
     DEFAULT_CRITERION,
@@ -31,7 +31,7 @@ from msvm_select.settings.settings import (
     check_together,
     used_parameters,
 )
-from msvm_select.settings.values import AROUND
+from msvm_select.settings.values import AROUND, spelled_out
 
 PREFIX = "MSVM_SELECT_"
 ROUNDS = 2  # that a sweep is widened by if no grid was said
@@ -113,7 +113,7 @@ def _said(layers: Iterable[Layer]) -> dict[str, _Said]:
     """The last word on each name."""
     said: dict[str, _Said] = {}
     for level, layer in enumerate(layers):
-        for name, value in layer.values.items():
+        for name, value in spelled_out(layer.values).items():
             if value is None:
                 continue
             if name not in SETTING_NAMES:
@@ -160,7 +160,7 @@ def _rivals(said: Mapping[str, _Said]) -> list[tuple[str, str]]:
         kernels = said["kernel"].value
         used = used_parameters(kernels)
         rivals += [(name, "kernel") for name in PARAMETERS if name not in used]
-        rivals += [("scale", "kernel")] if "precomputed" in kernels else []
+        rivals += [("scale", "kernel")] if _unscaled(kernels) else []
     if "solver" in said and said["solver"].value != "qp":
         rivals.append(("qp_backend", "solver"))
     return rivals
@@ -183,9 +183,14 @@ def _completed(checked: dict[str, Any]) -> dict[str, Any]:
             + f"; add it to {'--metric' if _metric_of(by) else '--criteria'}."
         )
     checked["rank_by"] = found
-    if "precomputed" in checked.get("kernel", ()):
+    if _unscaled(checked.get("kernel", ())):
         checked.setdefault("scale", "none")
     return checked
+
+
+def _unscaled(kernels: Iterable[str]) -> bool:
+    """Whether one of them takes what cannot be scaled."""
+    return any(KERNELS[name].of != "features" for name in kernels)
 
 
 def _find(

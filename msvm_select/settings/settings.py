@@ -203,18 +203,22 @@ def check_together(settings: Settings) -> None:
 
 
 def _check_kernels(settings: Settings) -> None:
-    """Precomputed values stand alone, and are taken as they are."""
-    if "precomputed" not in settings.kernel:
-        return
-    if len(settings.kernel) > 1:
+    """Those of one sweep take the same data; only features are scaled."""
+    of = {KERNELS[name].of: name for name in settings.kernel}
+    if "kernel values" in of and len(settings.kernel) > 1:
         raise SettingsError(
             "The precomputed kernel cannot be swept along with others: its columns "
             "are kernel values, theirs are features."
         )
-    if settings.scale != "none":
+    if len(of) > 1:
         raise SettingsError(
-            "A precomputed kernel must not be scaled: leave out --scale."
+            f"The kernels {' and '.join(of.values())} cannot be swept together: "
+            "one takes features, the other sequences."
         )
+    if "features" in of or settings.scale == "none":
+        return
+    what = "precomputed kernel" if "kernel values" in of else "kernel of sequences"
+    raise SettingsError(f"A {what} must not be scaled: leave out --scale.")
 
 
 def _check_parameters(settings: Settings) -> None:

@@ -38,6 +38,7 @@ _WHOLE = re.compile(r"[+-]?[0-9]{1,18}")
 _DECIMAL = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 _TIME = r"(\d+\.?\d*|\.\d+)(sec|s|min|m|h|d)"
 _SECONDS = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
+_WORDS = re.compile(r"\b(spectrum|(mismatch)):(\d+)(?(2)(?:,1)?)(?=,|$)")
 _EXACT_EXPONENTS = 1100  # beyond it a power of two is no float any more
 _LONGEST = 400  # characters; a float has no more digits that matter
 
@@ -72,6 +73,23 @@ def texts(value: Any, name: str) -> tuple[str, ...]:
     if not all(texts) or not texts:
         raise SettingsError(f"{name}: one of its names is empty.")
     return tuple(dict.fromkeys(texts))
+
+
+def spelled_out(values: Mapping[str, Any]) -> Mapping[str, Any]:
+    """With ``spectrum:4`` as the kernel and the degree 4; ``mismatch:4,1`` likewise.
+
+    The 1 says how many letters of a word may differ: there is no other number yet.
+    """
+    given = values.get("kernel")
+    named = [given] if isinstance(given, str) else given
+    if not isinstance(named, list | tuple) or ":" not in "".join(map(str, named)):
+        return values
+    whole = ",".join(map(str, named))
+    lengths = {float(found[3]) for found in _WORDS.finditer(whole)}
+    if lengths and values.get("degree") not in (None, ()):
+        raise SettingsError(f"kernel = {whole!r} and degree both say one: give one.")
+    kernels = _WORDS.sub(r"\1", whole)
+    return {**values, "kernel": kernels, **({"degree": lengths} if lengths else {})}
 
 
 def read_text(value: Any, name: str) -> str:

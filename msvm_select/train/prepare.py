@@ -15,7 +15,7 @@ from msvm_select.kernels.base import Kernel
 from msvm_select.kernels.mercer import is_indefinite, smallest_eigenvalue
 from msvm_select.memory import refuse_gram
 from msvm_select.metrics.base import Metric
-from msvm_select.names import METRICS, SOLVERS
+from msvm_select.names import KERNELS, METRICS, SOLVERS
 from msvm_select.records import Blocks, Dataset, Floats, Gram, Scaling
 from msvm_select.settings import Settings
 from msvm_select.settings.values import BALANCED, known, weights_by_class
@@ -106,10 +106,28 @@ def prepared(data: Dataset, settings: Settings) -> Prepared:
             "race: a race counts samples, and here they count by their weights: leave "
             "out --race or --weight-column."
         )
+    check_kernels(data, settings)
     scaling = Scaling.fit(data.X, settings.scale, data.weights)
     X = scaling.apply(data.X)
     kernels = settings.kernels(X, data.weights)
     return Prepared(data, settings, scaling, X, kernels)
+
+
+def check_kernels(data: Dataset, settings: Settings) -> None:
+    """Refuse kernels of features on sequences, and of sequences on features."""
+    for name in settings.kernel:
+        wants = KERNELS[name].of == "sequences"
+        if wants and not data.alphabet:
+            raise SettingsError(
+                f"The kernel {name} is for sequences, and {data.name} has features: "
+                "give it a FASTA file, or choose another kernel."
+            )
+        if data.alphabet and not wants:
+            raise SettingsError(
+                f"{data.name} holds sequences, and the kernel {name} is for features: "
+                "say --kernel spectrum or mismatch, or write their features with "
+                "msvm-select encode."
+            )
 
 
 def weights_of(data: Dataset, class_weight: str | None) -> Floats | None:

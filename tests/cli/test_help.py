@@ -89,6 +89,18 @@ def leave_results() -> None:
     for name in ("iris.json", "iris.npz"):
         assert run("fit", "data/iris.csv", "--probabilities", "-o", name).exit_code == 0
     assert run("fit", "two.csv", "-o", "two.json").exit_code == 0
+    leave_sequences()
+
+
+def leave_sequences() -> None:
+    """Proteins, a table of their classes, and a state for each residue."""
+    made = run("generate", "proteins", "--per-class", "3", "-o", "proteins.fasta")
+    assert made.exit_code == 0
+    lines = Path("proteins.fasta").read_text().splitlines()
+    names = [line[1:].split()[0] for line in lines if line.startswith(">")]
+    Path("classes.csv").write_text("".join(f"{n},{n[:2]}\n" for n in names))
+    states = [line if line.startswith(">") else "h" * len(line) for line in lines]
+    Path("states.fasta").write_text("\n".join(states))
 
 
 @pytest.fixture

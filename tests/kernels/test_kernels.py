@@ -12,6 +12,7 @@ from msvm_select.kernels.inner_products import Linear, Polynomial, Sigmoid
 from msvm_select.kernels.mercer import is_indefinite, smallest_eigenvalue
 from msvm_select.kernels.precomputed import Precomputed
 from msvm_select.kernels.rbf import Rbf
+from msvm_select.kernels.sequences import Mismatch, Spectrum, as_numbers
 from msvm_select.names import KERNELS
 from msvm_select.records import Gram
 
@@ -23,15 +24,25 @@ SETTINGS: list[Kernel] = [
     Rbf(0.1),
     Rbf(20.0),
     Sigmoid(0.3, -0.5),
+    Spectrum(2.0),
+    Mismatch(3.0),
 ]
 vector_kernels = pytest.mark.parametrize("kernel", SETTINGS, ids=repr)
 
 
 @pytest.fixture(name="X")
-def samples() -> np.ndarray:
-    """Forty samples, some of them equal, far from the origin in one direction."""
-    X = np.random.default_rng(0).standard_normal((40, 4))
-    X[:, 2] += 5.0
+def samples(request: pytest.FixtureRequest) -> np.ndarray:
+    """Forty samples, some of them equal, far from the origin in one direction.
+
+    For the kernels of sequences they are forty sequences.
+    """
+    rng = np.random.default_rng(0)
+    kernel = getattr(request.node, "callspec", None)
+    if kernel is not None and kernel.params["kernel"].of == "sequences":
+        X = as_numbers(("".join(rng.choice(list("acgt?"), 9)) for _ in range(40)), 9)
+    else:
+        X = rng.standard_normal((40, 4))
+        X[:, 2] += 5.0
     X[7], X[31] = X[3], X[3]
     return X
 

@@ -48,8 +48,12 @@ def dataset(problem: Problem, X: Floats | None = None) -> Dataset:
 
 
 def data_for(kernel: str) -> Dataset:
-    """Three classes, as features or as the kernel values between them."""
+    """Three classes, as features, the kernel values between them, or sequences."""
     problem = PROBLEMS["three"]
+    if kernel in ("spectrum", "mismatch"):
+        letters = np.random.default_rng(0).integers(0, 3, (problem.y.size, 9))
+        X = np.array([97.0, 99.0, 103.0])[letters]
+        return replace(dataset(problem, X), alphabet="dna")
     if kernel != "precomputed":
         return dataset(problem)
     return dataset(problem, Linear().gram(problem.X).matrix + 1.0)

@@ -73,6 +73,9 @@ VALUES: dict[str, tuple[Any, Any, Any]] = {
     "thousands": ("comma", "point", "space"),
     "weight_column": ("a", "b", "c"),
     "group_column": ("a", "b", "c"),
+    "label_from": ("(a)", "(b)", "(c)"),
+    "labels": ("a.csv", "b.csv", "c.csv"),
+    "alphabet": ("dna", "protein", "dna"),
     "class_weight": ("balanced", "a=2,b=1", "c=3"),
 }
 FLAGS = [n for n, one in {**READING, **SETTINGS}.items() if one.is_flag]

@@ -77,7 +77,10 @@ class Told(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Parts(ABC):
-    """The training problems of all parts; ``C`` is that of each of them."""
+    """The training problems of all parts; ``C`` is that of each of them.
+
+    Samples that are ``gone`` (m,) are in no part, and keep their rows in the tables.
+    """
 
     gram: Gram
     y: Ints
@@ -86,6 +89,7 @@ class Parts(ABC):
     loss: Loss
     certain: bool = True
     weights: Floats | None = None
+    gone: Mask | None = None
     kind: ClassVar[str]
 
     @property
@@ -236,12 +240,13 @@ class Pairs(Parts):
     @cached_property
     def order(self) -> Ints:
         """The samples, class after class."""
-        return np.asarray(self.y.argsort(kind="stable"))
+        order = np.asarray(self.y.argsort(kind="stable"))
+        return order if self.gone is None else order[~self.gone[order]]
 
     @cached_property
     def offsets(self) -> Ints:
         """Where each class begins in ``order``, and the end."""
-        counts = np.bincount(self.y, minlength=self.Q)
+        counts = np.bincount(self.y[self.order], minlength=self.Q)
         return np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
 
     @cached_property
@@ -471,6 +476,7 @@ class Rests(Parts):
         """Class t against the rest."""
         positive = self.y == t
         rows = np.concatenate([np.flatnonzero(positive), np.flatnonzero(~positive)])
+        rows = rows if self.gone is None else rows[~self.gone[rows]]
         return Part(rows, positive[rows], t, t)
 
     @cached_property

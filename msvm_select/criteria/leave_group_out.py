@@ -11,6 +11,7 @@ against one or against all) and so is every row of a class that leaves with its 
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,11 +22,28 @@ from msvm_select.records import Floats, Ints, Mask
 
 
 class Told(NamedTuple):
-    """Of the rows of a group the class (-1: none) and the outputs (rows, Q)."""
+    """Of the rows of a group the class (-1: none) and the outputs (rows, Q).
+
+    The outputs are 0 where nobody asked for them.
+    """
 
     predicted: Ints
     outputs: Floats
+    hard_margin: bool = True
     reason: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class Carried:
+    """What the last cell's groups were told, and its machine."""
+
+    found: list[Told]
+    solution: Any
+
+    def holds_for(self, solution: Any) -> bool:
+        """Whether C has left behind the full machine and all those without a group."""
+        same = solution.tau is self.solution.tau and solution.hard_margin
+        return same and all(told.hard_margin for told in self.found)
 
 
 class LeaveOneGroupOut(Criterion):
@@ -49,7 +67,10 @@ class LeaveOneGroupOut(Criterion):
             return Score({}, notes=(note,))
         data = cell.data
         assert data.groups is not None
-        found = self._found(cell, data.groups)
+        if isinstance(carry, Carried) and carry.holds_for(cell.solution):
+            found = carry.found
+        else:
+            found = self._found(cell, data.groups)
         predicted = np.full(data.m, -1)
         outputs = np.zeros((data.m, data.Q))
         for g, told in enumerate(found):
@@ -59,8 +80,11 @@ class LeaveOneGroupOut(Criterion):
         columns = {"logo_errors": int(wrong.sum()), self.column: data.share(wrong)}
         reasons = [told.reason for told in found if told.reason]
         notes = (f"{len(reasons)} groups: {reasons[0]}",) if reasons else ()
-        answers = Answers.of(data.y, predicted, outputs, weights=data.weights)
-        return Score(columns, notes=notes, answers=answers)
+        answers = None
+        if cell.needs:
+            answers = Answers.of(data.y, predicted, outputs, weights=data.weights)
+        carried = Carried(found, cell.solution)
+        return Score(columns, carried, notes, answers=answers)
 
     def _found(self, cell: Cell, groups: Ints) -> list[Told]:
         """Group after group, or some at the same time."""
@@ -82,21 +106,24 @@ class LeaveOneGroupOut(Criterion):
 def judged_without(cell: Cell, rows: Mask) -> Told:
     """What the machine trained without these rows says of them."""
     y, Q, keep = cell.data.y, cell.data.Q, ~rows
-    K = cell.gram.block(np.flatnonzero(rows), np.flatnonzero(keep))
-    left = np.unique(y[keep])
-    outputs = np.full((K.shape[0], Q), -np.inf)
+    at, left = np.flatnonzero(rows), np.unique(y[keep])
+    outputs = np.zeros((at.size, Q))
+    if cell.needs == "outputs":  # a class that is gone has the least
+        outputs[:, np.setdiff1d(np.arange(Q), left)] = -np.inf
     if left.size == 1:  # nothing to train: everything is of that class
-        outputs[:, left] = 0.0
-        return Told(np.full(K.shape[0], left[0]), outputs)
+        return Told(np.full(at.size, left[0]), outputs)
     if left.size == np.unique(y).size:
-        machine = cell.machine.without(cell.solver, cell.solution, rows)
+        machine, others = cell.machine.without(cell.solver, cell.solution, rows)
         left = np.arange(Q)
     else:
-        machine = _of_fewer_classes(cell, keep, left)
+        machine, others = _of_fewer_classes(cell, keep, left), np.flatnonzero(keep)
+    K = cell.gram.block(at, others)
     labels = machine.labels(K)
-    outputs[:, left] = machine.outputs_at(K)
+    if cell.needs == "outputs":
+        outputs[:, left] = machine.outputs_at(K)
     reason = "" if machine.converged else machine.reason
-    return Told(np.where(labels < 0, -1, left[labels]), outputs, reason)
+    predicted = np.where(labels < 0, -1, left[labels])
+    return Told(predicted, outputs, machine.hard_margin, reason)
 
 
 def _of_fewer_classes(cell: Cell, keep: Mask, left: Ints) -> Any:

@@ -88,5 +88,8 @@ class Machine(ABC):
         """
 
     @abstractmethod
-    def without(self, solver: Solver, machine: Any, samples: Mask) -> Any:
-        """The machine of the other samples, trained from this one less theirs."""
+    def without(self, solver: Solver, machine: Any, samples: Mask) -> tuple[Any, Ints]:
+        """The machine of the other samples, trained from this one less theirs.
+
+        Every class must have some. Second: with which samples it takes kernel values.
+        """

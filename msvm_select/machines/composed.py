@@ -42,6 +42,11 @@ class Composing(Machine):
             wider = bool((parts.box >= last.parts.box).all())
             if last.converged and last.hard_margin and same_loss and wider:
                 return replace(last, parts=parts, work=Work())
+        return self._trained(solver, parts, last, jobs)
+
+    def _trained(
+        self, solver: Solver, parts: Parts, last: Composed | None, jobs: int = 1
+    ) -> Composed:
         found, seconds = solver.solve_parts(parts, last, jobs)
         work = Work(found.steps, found.newton, seconds)
         machine = Composed(parts, found, work)
@@ -79,16 +84,15 @@ class Composing(Machine):
         judged: LeftOut = machine.parts.judged(found, machine, every_margin, only)
         return judged
 
-    def without(self, solver: Solver, machine: Any, samples: Mask) -> Composed:
-        """Every part less these samples."""
-        keep, old = ~samples, machine.parts
-        weights = None if old.weights is None else old.weights[keep]
-        less = replace(old, gram=old.gram.part(keep), y=old.y[keep], weights=weights)
-        begun = machine.found._replace(alpha=machine.alpha[keep])
-        last = replace(machine, parts=less, found=begun, converged=False)
-        return self.train(
-            solver, less.gram, less.y, old.Q, old.C, last, old.certain, weights=weights
-        )
+    def without(
+        self, solver: Solver, machine: Any, samples: Mask
+    ) -> tuple[Composed, Ints]:
+        """Every part less these samples; the tables keep their rows."""
+        parts, begun = replace(machine.parts, gone=samples), machine.alpha.copy()
+        begun[samples] = 0.0
+        found = machine.found._replace(alpha=begun)
+        last = replace(machine, parts=parts, found=found)
+        return self._trained(solver, parts, last), np.arange(parts.m)
 
 
 class OneVersusOne(Composing):

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from msvm_select.left_out import LeftOut, Tell, Watch, quiet, unwatched
 from msvm_select.machines.base import Machine
 from msvm_select.records import Floats, Gram, Ints, Mask
@@ -63,6 +65,8 @@ class WestonWatkins(Machine):
             jobs=jobs, tell=tell, watch=watch,
         )  # fmt: skip
 
-    def without(self, solver: Solver, machine: Any, samples: Mask) -> Solution:
+    def without(
+        self, solver: Solver, machine: Any, samples: Mask
+    ) -> tuple[Solution, Ints]:
         """The one problem less these samples."""
-        return solver.without(machine, samples)
+        return solver.without(machine, samples), np.flatnonzero(~samples)

@@ -135,12 +135,7 @@ class Group(click.Group):
             try:
                 return super().invoke(ctx)
             except MsvmError as error:
-                if (ctx.obj or {}).get("debug"):
-                    import traceback
-
-                    traceback.print_exc()
-                for line in (f"Error: {error}", *getattr(error, "__notes__", ())):
-                    click.echo(line, err=True)
+                tell(error)
                 ctx.exit(exit_code(error))
             except KeyboardInterrupt as stop:
                 click.echo("Interrupted.", err=True)
@@ -151,6 +146,16 @@ def _is_path(word: str) -> bool:
     """Whether it is a file, looks like one, or is ``-``; commands never do."""
     named = os.sep in word or os.path.splitext(word)[1] != ""
     return word == "-" or not word.startswith("-") and (named or os.path.exists(word))
+
+
+def tell(error: BaseException) -> None:
+    """The message on stderr; with ``--debug`` where it came from, too."""
+    if (click.get_current_context().find_root().obj or {}).get("debug"):
+        import traceback
+
+        traceback.print_exception(error)
+    for line in (f"Error: {error}", *getattr(error, "__notes__", ())):
+        click.echo(line, err=True)
 
 
 def exit_code(error: MsvmError) -> int:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from msvm_select.cli import many
 from msvm_select.cli import talk as talking
 from msvm_select.cli.asking import chosen_reading, read, swept_settings
 from msvm_select.cli.interrupts import patiently
@@ -25,7 +26,7 @@ from msvm_select.cli.sweeping import (
 )
 from msvm_select.errors import SettingsError
 from msvm_select.results import choosing
-from msvm_select.settings.config import load_config, to_toml
+from msvm_select.settings.config import to_toml
 from msvm_select.show.answers import plan as plan_answer
 from msvm_select.show.answers import sweep as answer
 from msvm_select.sweep import plan as planning
@@ -62,25 +63,39 @@ def command(data: str, **options: Any) -> None:
 
 
 @click.command("run", cls=Command)
-@argument("config", metavar="CONFIG.toml")
+@argument("config", metavar="CONFIG.toml..", nargs=-1, required=True)
 @takes("data", *SWEEP)
-def run(config: str, data: str | None, **options: Any) -> None:
-    """Sweep as a TOML file says; options on the line win over the file.
+def run(config: tuple[str, ...], data: str | None, **options: Any) -> None:
+    """Sweep as TOML files say; options on the line win over the files.
 
     \b
     msvm-select run configs/iris.toml
     msvm-select run configs/iris.toml --criteria cv:5 -o ranked.csv
     msvm-select run configs/iris.toml --C 1,10 --show-config
+    msvm-select run configs/iris.toml configs/wine.toml --C 1,8 -o results
 
-    The keys of the file are the options of `msvm-select sweep`, and `data`, a path
-    from the file's folder; `-` reads the file from stdin. An option wins over the
-    environment (MSVM_SELECT_C and so on), that over the file, and the file over the
-    defaults.
+    The keys of a file are the options of `msvm-select sweep`, and `data`, a path or a
+    list of paths from the file's folder, which may have *; `-` reads the file from
+    stdin. An option wins over the environment (MSVM_SELECT_C and so on), that over the
+    file, and the file over the defaults.
+
+    Several data sets are swept one after another, and a summary tells the chosen cell
+    of each, its score and the time. -o, --journal and --report are then folders. What
+    goes wrong with one does not stop the others. The exit code is the one that all
+    that went wrong have in common, else 1.
     """
-    file = load_config(config)
+    jobs = many.jobs_of(config)
+    if data is None and (len(jobs) > 1 or len(config) > 1):
+        context = click.get_current_context()
+        context.exit(many.perform_all(jobs, options, perform))
+    if len(config) > 1:
+        raise SettingsError("--data is for one config; there are several.")
+    file = jobs[0].config
+    if file is None:
+        raise jobs[0].error or SettingsError(f"{config[0]} is no config.")
     source = data or file.data
     if source is None:
-        raise SettingsError(f'{config} names no data: add data = "FILE" or --data.')
+        raise SettingsError(f'{config[0]} names no data: add data = "FILE" or --data.')
     reading, settings = chosen_reading(options, file), swept_settings(options, file)
     perform(source, reading, settings, options)
 
@@ -92,10 +107,12 @@ def perform(
     options: dict[str, Any],
     samples: Dataset | None = None,
     then: Callable[[Results], None] = lambda results: None,
+    seen: Callable[[Results], None] = lambda results: None,
 ) -> None:
     """The whole sweep, of ``samples`` that were read already or are read now.
 
-    ``then`` is called with the results of a sweep that was not stopped.
+    ``seen`` is called with the results as soon as they are there, ``then`` with those
+    of a sweep that was not stopped.
     """
     if options["show_config"]:
         where = data if data == "-" else str(Path(data).resolve())
@@ -125,6 +142,7 @@ def perform(
     heard = told_quicker(samples, settings, talk)
     outcome = swept(samples, settings, talk, heard, journal)
     if outcome.results is not None:
+        seen(outcome.results)
         m, top = len(outcome.results.rows), settings.top
         part = "" if top is None or top >= m else f" (the best {top} of {m} rows)"
         gates = asked_gates(outcome.results, vars(settings))

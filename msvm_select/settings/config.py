@@ -11,8 +11,9 @@ import os
 import re
 import sys
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from glob import glob
 from pathlib import Path
 from typing import Any
 
@@ -26,13 +27,21 @@ NAMES = ("data", *READING, *SETTING_NAMES)
 
 @dataclass(frozen=True)
 class Config:
-    """What a file says: where the data are, how to read them, the settings."""
+    """What a file says: where the data are, how to read them, the settings.
+
+    ``every`` has all data sets, of which ``data`` is the first.
+    """
 
     path: str
     text: str
-    data: str | None
+    every: tuple[str, ...]
     reading: dict[str, Any]
     values: dict[str, Any]
+
+    @property
+    def data(self) -> str | None:
+        """The only data set of most files."""
+        return self.every[0] if self.every else None
 
     @property
     def layer(self) -> Layer:
@@ -52,11 +61,10 @@ def load_config(path: str | Path) -> Config:
     path = Path(path)
     text = sys.stdin.read() if str(path) == "-" else _text(path)
     given = _keys(_parsed(text, path), text, path)
-    data = given.get("data")
     return Config(
         path=str(path),
         text=text,
-        data=None if data is None else _located(data, text, path),
+        every=tuple(_every(given.get("data"), text, path)),
         reading={
             key: reading_value(key, value, _where(path, text, key))
             for key, value in given.items()
@@ -125,6 +133,26 @@ def _where(path: str | Path, text: str, key: str) -> str:
         if start.match(line):
             return f"{path}, line {number}"
     return str(path)
+
+
+def _every(data: object, text: str, config: Path) -> Iterator[str]:
+    """The paths of the data; one with * stands for all files that fit, in order."""
+    if data is None:
+        return
+    several = data if isinstance(data, list) else [data]
+    if not several:
+        where = _where(config, text, "data")
+        raise SettingsError(f"{where}: data = [] names no file.")
+    for one in several:
+        located = _located(one, text, config)
+        if isinstance(data, str) or "*" not in located or Path(located).exists():
+            yield located
+            continue
+        found = sorted(glob(located))
+        if not found:
+            where = _where(config, text, "data")
+            raise SettingsError(f"{where}: no file is like {located!r}.")
+        yield from found
 
 
 def _located(data: object, text: str, config: Path) -> str:

@@ -7,7 +7,7 @@ made of MatMul, Exp, Where, ArgMax and their like, as ONNX has had them since ve
 of its operators. The scores (N, Q) are those of ``Model.outputs``, and the label is the
 class, as text, by the rules of ``Model.labels``. A sample with a missing value that the
 model does not fill in has no scores (NaN) and the label of a tie, since no graph can
-refuse a sample.
+refuse a sample. A model with a calibration also gives its probabilities (N, Q).
 
 With ``ovo`` the support vectors stand class after class, s_k of them for class k, and
 G_k = K_k tau_k is (N, Q). The decisions of all pairs are f_kl = G_k[l] + G_l[k] + b_kl.
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 ENDING = ".onnx"
 KERNELS = ("linear", "polynomial", "rbf", "sigmoid")
 OPERATORS, FILE_VERSION = 17, 8  # what runtimes have read since 2022
-INPUT, SCORES, LABEL = "X", "scores", "label"
+INPUT, SCORES, LABEL, PROBABILITIES = "X", "scores", "label", "probabilities"
 LARGEST = 2**31 - 2**20  # bytes of a file: a limit of its format
 TIED = "?"
 Tables = tuple[NDArray[Any], NDArray[Any]]
@@ -74,11 +74,16 @@ def remarks(model: Model, path: str | Path) -> list[str]:
     names = model.columns.features
     told = [
         f"Input {INPUT!r}: {len(names)} features as doubles, unscaled, in the order "
-        f"{listed(names)}; outputs {LABEL!r} and {SCORES!r}"
+        f"{listed(names)}; outputs {listed(outputs_of(model))}"
     ]
     if model.columns.missing == "mean":
         told.append("A missing value (NaN) takes the mean, as in the training.")
     return told
+
+
+def outputs_of(model: Model) -> list[str]:
+    """The names of what it gives."""
+    return [LABEL, SCORES, *([PROBABILITIES] if model.calibration else [])]
 
 
 class _Graph:
@@ -130,13 +135,17 @@ def document(model: Model) -> Any:
     scaled, lost = _scaled(graph, model)
     if model.machine == "ovo":
         Z, tau, sizes = _in_classes(model)
-        h = _votes(graph, model, _kernel(graph, model, scaled, Z), tau, sizes)
+        K = _kernel(graph, model, scaled, Z)
+        h, graded = _votes(graph, model, K, tau, sizes)
     else:
         Z, tau = _some(model.Z, model.tau)
         K = _kernel(graph, model, scaled, Z)
-        h = graph.add("Add", graph.add("MatMul", K, tau), model.b)
+        h = graded = graph.add("Add", graph.add("MatMul", K, tau), model.b)
     _label(graph, model, h, lost)
     graph.add("Where", lost, math.nan, h, out=SCORES)
+    if model.calibration is not None:
+        likely = _probabilities(graph, graded, model.calibration.temperature)
+        graph.add("Where", lost, math.nan, likely, out=PROBABILITIES)
     n, Q = len(model.columns.features), len(model.classes)
     made = helper.make_graph(
         graph.nodes,
@@ -144,7 +153,10 @@ def document(model: Model) -> Any:
         [helper.make_tensor_value_info(INPUT, TensorProto.DOUBLE, ["N", n])],
         [
             helper.make_tensor_value_info(LABEL, TensorProto.STRING, ["N"]),
-            helper.make_tensor_value_info(SCORES, TensorProto.DOUBLE, ["N", Q]),
+            *(
+                helper.make_tensor_value_info(name, TensorProto.DOUBLE, ["N", Q])
+                for name in outputs_of(model)[1:]
+            ),
         ],
         [numpy_helper.from_array(v, name) for name, v in graph.constants.items()],
     )
@@ -240,8 +252,11 @@ def _power(graph: _Graph, K: str, degree: float) -> str:
 
 def _votes(
     graph: _Graph, model: Model, K: str, tau: NDArray[Any], sizes: list[int]
-) -> str:
-    """How many pairs each class wins; f_kl > 0 is a vote for k, else for l."""
+) -> tuple[str, str]:
+    """How many pairs each class wins; f_kl > 0 is a vote for k, else for l.
+
+    And the same with a part below 1/3 for how clear it is, see ``graded_votes``.
+    """
     Q, starts = len(model.classes), np.cumsum([0, *sizes])
     tables = [
         graph.add("MatMul", part, tau[first:last])
@@ -264,7 +279,47 @@ def _votes(
     of_second = graph.add("Sub", there, of_first)
     firsts = graph.add("ReduceSum", of_first, np.array([2]), keepdims=0)
     seconds = graph.add("ReduceSum", of_second, one, keepdims=0)
-    return graph.add("Add", firsts, seconds)
+    votes = graph.add("Add", firsts, seconds)
+    known_f = graph.add("Mul", f, there)
+    towards = graph.add("ReduceSum", known_f, np.array([2]), keepdims=0)
+    against = graph.add("ReduceSum", known_f, one, keepdims=0)
+    sums = graph.add("Sub", towards, against)
+    absent = np.where((there + there.T).any(axis=1), 0.0, -np.inf)
+    return votes, graph.add("Add", _graded(graph, votes, sums), absent)
+
+
+def _graded(graph: _Graph, votes: str, sums: str) -> str:
+    """``left_out.graded_votes``."""
+    size = graph.add("Mul", graph.add("Add", graph.add("Abs", sums), 1.0), 3.0)
+    h = graph.add("Add", votes, graph.add("Div", sums, size))
+    most = graph.add("Equal", votes, graph.add("ReduceMax", votes, axes=[1]))
+    best = graph.add("ReduceMax", graph.add("Where", most, h, -math.inf), axes=[1])
+    first = graph.add("ArgMax", graph.cast(most, int), axis=1)
+    return graph.add("Where", _at(graph, votes, first), best, h)
+
+
+def _at(graph: _Graph, table: str, column: str) -> str:
+    """Where a table (N, Q) is in the column (N, 1) of its row."""
+    shape = graph.add("Shape", table)
+    one, zero = np.array([1]), np.int64(0)
+    count = graph.add("Squeeze", graph.add("Gather", shape, one), np.array([0]))
+    return graph.add("Equal", graph.add("Range", zero, count, np.int64(1)), column)
+
+
+def _probabilities(graph: _Graph, h: str, T: float) -> str:
+    """``calibration.probabilities``: softmax(h / T), the predicted class first."""
+    top = graph.add("ReduceMax", h, axes=[1])
+    near = graph.add("GreaterOrEqual", h, graph.add("Sub", top, ROUNDING))
+    best = graph.add("ArgMax", graph.cast(near, int), axis=1)
+    alike = graph.add("Where", near, top, h)
+    e = graph.add("Exp", graph.add("Div", graph.add("Sub", alike, top), T))
+    p = graph.add("Div", e, graph.add("ReduceSum", e, np.array([1])))
+    most = graph.add("ReduceMax", p, axes=[1])
+    differs = graph.add("Not", graph.add("Equal", graph.add("ArgMax", p, axis=1), best))
+    raised = graph.add("And", _at(graph, h, best), differs)
+    # a factor so near to 1 would be optimised away
+    more = graph.add("Add", most, graph.add("Mul", most, 2.0**-52))
+    return graph.add("Where", raised, more, p)
 
 
 def _label(graph: _Graph, model: Model, h: str, lost: str) -> None:

@@ -59,6 +59,25 @@ def test_labels_and_outputs_are_ours(machine: str, kernel: str, tmp_path: Path) 
 
 
 @pytest.mark.parametrize("machine", MACHINES)
+def test_probabilities_are_ours(machine: str, tmp_path: Path) -> None:
+    """Of a calibrated model, and the most probable class is the label; also where a
+    temperature makes all alike."""
+    data, path = load_csv(IRIS), tmp_path / "m.onnx"
+    model = fit(data, machine=machine, C=2.0, gamma=0.25, probabilities=True)
+    X = around(data)
+    assert model.calibration is not None
+    flat = replace(model.calibration, temperature=1e17)
+    for one in (model, replace(model, calibration=flat)):
+        one.save(path)
+        session = runtime.InferenceSession(str(path))
+        labels, found = session.run(["label", "probabilities"], {"X": X})
+        assert np.abs(found - one.probabilities(X)).max() <= 1e-12
+        assert [one.classes[k] for k in found.argmax(axis=1)] == labels.tolist()
+    gap = np.full((1, 4), np.nan)
+    assert np.isnan(session.run(["probabilities"], {"X": gap})[0]).all()
+
+
+@pytest.mark.parametrize("machine", MACHINES)
 def test_odd_models_too(machine: str, tmp_path: Path) -> None:
     """A degree that is not whole, the samples themselves, a class without a sample,
     and no support vector at all."""

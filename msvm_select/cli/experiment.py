@@ -1,4 +1,4 @@
-"""``msvm-select experiment NAME``: a paper's experiment, beside its figures."""
+"""``msvm-select experiment NAME``: a paper's, and the study of the rules."""
 
 from __future__ import annotations
 
@@ -7,27 +7,32 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from msvm_select import experiment as three_gaussians
-from msvm_select import files
+from msvm_select import files, study
 from msvm_select.cli import talk as talking
 from msvm_select.cli.asking import chosen_values
 from msvm_select.cli.interrupts import patiently
 from msvm_select.cli.options import Command, takes
 from msvm_select.cli.streams import Output
+from msvm_select.errors import SettingsError
 from msvm_select.show.answers import experiment as answer
-from msvm_select.show.figures import look, samples
+from msvm_select.show.answers import study as study_answer
+from msvm_select.show.figures import look, regrets, samples
 
 if TYPE_CHECKING:
     from msvm_select.experiment import Experiment, TrainingSet
     from msvm_select.settings import Settings
 
-NAMES = ("three-gaussians",)
+MACHINES, LOSSES = ("ww", "ovo"), ("l1", "l2")
+NAMES = ("three-gaussians", "choosing")
 
 
 @click.command("experiment", cls=Command)
-@click.argument("name", metavar="three-gaussians", type=click.Choice(NAMES))
+@click.argument("name", metavar="three-gaussians|choosing", type=click.Choice(NAMES))
+@click.argument("folder", required=False)
 @takes(
-    *("C", "per_class", "sets", "seed", "format", "output", "quiet"),
-    C={"help": "Default: 0.0001:0.003:+0.0001."},
+    *("C", "per_class", "sets", "seed", "machine", "loss"),
+    *("format", "output", "quiet"),
+    C={"help": "Default: 0.0001:0.003:+0.0001; of choosing 2^-3:2^9:7."},
     per_class={"help": "Training points of each class.", "within": (2, None)},
     seed={
         "help": "Of the first training set; each further one has the next.",
@@ -36,30 +41,50 @@ NAMES = ("three-gaussians",)
         "default": 0,
     },
     format={"help": "table (default), csv, tsv, json, ndjson or markdown."},
-    output={"metavar": "FIGURE", "help": "Draw the first set: .png, .svg or .pdf."},
+    sets={"help": "Training sets; with one, every C is shown. Of choosing: splits."},
+    machine={"help": "Of choosing. Default: ww and ovo."},
+    loss={"help": "Of choosing. Default: l1 and l2."},
+    output={"metavar": "FIGURE", "help": "Draw the answer: .png, .svg or .pdf."},
 )
 def command(
-    per_class: int, sets: int, seed: int, output: str | None, **options: Any
+    name: str,
+    folder: str | None,
+    per_class: int,
+    sets: int,
+    seed: int,
+    output: str | None,
+    **options: Any,
 ) -> None:
-    """Choose C by the guaranteed risk where the risk itself is known.
+    """Choose C where the risk is known, and see which rule chooses well.
 
     \b
     msvm-select experiment three-gaussians
     msvm-select experiment three-gaussians --sets 1 -o figure.png
     msvm-select experiment three-gaussians --C 1e-4:1:13 --format csv > steps.csv
 
-    Three Gaussian classes in the plane, a linear machine on raw features, C upward as
-    in the paper's algorithm. Beside the paper's figures: the risks, by quadrature, of
-    Bayes' classifier, of the best linear one and of the machine at the selected C. The
-    table sums up; the other formats have a row a training set and C. The figure shows
-    the first training set and the boundaries of all three.
+    three-gaussians: three Gaussian classes in the plane, a linear machine on raw
+    features, C upward as in the paper's algorithm. Beside the paper's figures: the
+    risks, by quadrature, of Bayes' classifier, of the best linear one and of the
+    machine at the selected C. The table sums up; the other formats have a row a
+    training set and C. The figure shows the first training set and the boundaries of
+    all three.
+
+    choosing: on each data set, split at random again and again, every criterion and
+    metric picks a cell, and the test rows tell how far it is from the best one. FOLDER
+    has the data sets, as CSV; without it they come from packages (the extra study). It
+    takes minutes to hours.
     """
-    settings = three_gaussians.experiment_settings(
-        **chosen_values({name: options[name] for name in ("C", "format")})
-    )
     if output is not None:
         files.check_writable(output)
         look.check_figure(output)
+    if name == "choosing":
+        _choosing(folder, range(seed, seed + sets), output, options)
+        return
+    if folder is not None:
+        raise SettingsError(f"{folder}: only choosing takes a folder of data sets.")
+    settings = three_gaussians.experiment_settings(
+        **chosen_values({name: options[name] for name in ("C", "format")})
+    )
     seeds, quiet = range(seed, seed + sets), options["quiet"]
     experiment = _performed(settings, per_class, seeds, quiet)
     talk = talking.Talk(quiet)
@@ -72,6 +97,28 @@ def command(
         files.write_whole(output, figure.content)
         talk.say(f"Written: {output}")
     click.get_current_context().exit(0 if experiment.converged else 5)
+
+
+def _choosing(
+    folder: str | None, seeds: range, output: str | None, options: dict[str, Any]
+) -> None:
+    """The study, with a line of talk for each data set and machine."""
+    given = chosen_values({name: options[name] for name in ("C", "machine", "loss")})
+    grid = {"C": given["C"]} if "C" in given else {}
+    every = [
+        study.study_settings(machine=machine, loss=loss, **grid)
+        for machine in ([given["machine"]] if "machine" in given else MACHINES)
+        for loss in ([given["loss"]] if "loss" in given else LOSSES)
+    ]
+    talk = talking.Talk(options["quiet"])
+    sets = study.data_sets(folder)
+    picks = patiently(study.study, sets, every, seeds, talk.say)
+    form = options["format"] or "table"
+    Output(None, form, False, talk).deliver(study_answer.sheet(picks))
+    if output is not None:
+        figure = look.picture(lambda: regrets.figure_of_regrets(picks), output)
+        files.write_whole(output, figure.content)
+        talk.say(f"Written: {output}")
 
 
 def _performed(

@@ -8,7 +8,10 @@ import pytest
 from msvm_select.data.read import load_csv
 from msvm_select.errors import DataError, SettingsError
 from msvm_select.kernels.rbf import Rbf
+from msvm_select.machines.composed import OneVersusOne
+from msvm_select.machines.losses import Hinge
 from msvm_select.records import Scaling
+from msvm_select.solvers.exact.solver import Exact
 from msvm_select.study import (
     Pick,
     _split,
@@ -35,13 +38,13 @@ def test_a_pick_is_tested_on_rows_that_no_sweep_saw(wine):
     assert train.m + test.m == wine.m
     assert train.m == pytest.approx(60, abs=3)
     for pick in picks:
+        if not pick.cell:  # the rule has no value that counts
+            assert np.isnan(pick.error)
+            continue
         words = dict(word.split("=") for word in pick.cell.split()[1:])
         kernel = Rbf(float(words["gamma"]))
         scaling = Scaling.fit(train.X, "standard")
         X, Z = scaling.apply(test.X), scaling.apply(train.X)
-        from msvm_select.machines.composed import OneVersusOne
-        from msvm_select.machines.losses import Hinge
-        from msvm_select.solvers.exact.solver import Exact
 
         machine = OneVersusOne(Hinge()).train(
             Exact(), kernel.gram(Z), train.y, 3, float(words["C"])

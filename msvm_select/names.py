@@ -7,6 +7,7 @@ it is asked for. To add one, write its file and give it a line here.
 from __future__ import annotations
 
 from collections.abc import Iterator, MutableMapping
+from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Generic, TypeVar, cast
 
@@ -204,6 +205,29 @@ METRICS: Registry[Metric] = Registry(
         "the mean area under the curve, each class against the rest",
     ),
 )
+
+
+@dataclass(frozen=True)
+class Topic:
+    """A lesson: the module in ``lessons/``, what it ``takes``, an example of that."""
+
+    module: str
+    summary: str
+    takes: str | None = None
+    eg: str = ""
+
+
+LESSONS = {
+    "solvers": Topic(
+        "solvers", "the notes' procedures beside the exact solver", "data", "DATA"
+    ),
+    "margins": Topic("margins", "one machine taken apart", "data", "DATA"),
+    "kkt": Topic("kkt", "a minimum under a condition, by cases", "a number", "1..4"),
+    "disk": Topic("disk", "a plane of the feature space cuts off a disk"),
+    "kernel-trick": Topic("kernel_trick", "features written out, and the kernel"),
+    "vc": Topic("vc", "which labellings a line makes"),
+}
+"""What ``teach`` computes."""
 
 RULES = {
     "best": "the first of the ranking",

@@ -38,6 +38,7 @@ COMMANDS = {
     "margins": ("examine:margins", "Show the margin between each pair of classes."),
     "plot": ("plot:command", "Draw results, a machine, samples along C."),
     "compare": ("compare:command", "Compare how well the criteria choose."),
+    "teach": ("teach:command", "Compute a procedure or an example of the notes."),
     "experiment": ("experiment:command", "Repeat the experiment of a paper."),
     "completion": ("show:completion", "Print the script for completion in a shell."),
     "help": ("show:show_help", "Print the help of a command."),

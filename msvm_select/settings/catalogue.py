@@ -585,6 +585,9 @@ ON_THE_LINE = _by_name(
     per_class=_line(
         PLAIN, "Samples of each class.", REST, within=(1, None), default=1000
     ),
+    picture=_line(
+        PATH, "Also draw it to this file.", PICTURE, metavar="FILE.svg|.png|.pdf"
+    ),
     features=_line(
         PLAIN,
         "composition, kmer:K or window:W.",

@@ -20,6 +20,7 @@ from msvm_select.cli.interrupts import beside, patiently, stop_code, thread
 from msvm_select.errors import MsvmError, SettingsError
 from msvm_select.model import examined
 from msvm_select.show.charts import heat as matrix
+from msvm_select.show.charts import reliability
 from msvm_select.show.page import page as html
 from msvm_select.show.page import words
 from msvm_select.sweep import budget as budgets
@@ -31,10 +32,10 @@ from msvm_select.train import events, prepare
 if TYPE_CHECKING:
     from msvm_select.cli.talk import Talk
     from msvm_select.columns import Row
+    from msvm_select.model.examined import LeftOutReport
     from msvm_select.records import Dataset
     from msvm_select.results.ranking import Results
     from msvm_select.settings import Settings
-    from msvm_select.show.charts.heat import Confusion
     from msvm_select.train.events import Progress
 
 UNFINISHED = "the sweep was interrupted before its end."
@@ -185,11 +186,11 @@ class AskedPage:
         """The page, whole; Ctrl-C on the way leaves only its confusion matrix out."""
         if self.path is None or outcome.results is None:
             return
-        confusion, why = _confusion(samples, settings, outcome, talk)
+        found, why = _judged(samples, settings, outcome, talk)
         page = html.Report(
             results=outcome.results,
             command=words.command_line(self.data, self.reading, settings, self.path),
-            confusion=confusion,
+            **({} if found is None else _drawn(found)),
             why_not=why,
             source="standard input" if self.data == "-" else self.data,
             digest=words.file_digest(self.data),
@@ -200,6 +201,14 @@ class AskedPage:
         talk.say(f"Written: {self.path}")
         if why == CUT_SHORT:
             raise KeyboardInterrupt
+
+
+def _drawn(found: LeftOutReport) -> dict[str, Any]:
+    """What the page shows of the left-out answers, by name."""
+    return {
+        "confusion": matrix.confusion_of(found.data.classes, found.left_out),
+        "reliability": reliability.reliability_of_each(found),
+    }
 
 
 def check_page(path: str | None, *others: str | None) -> None:
@@ -220,10 +229,10 @@ def write_page_of_rows(path: str | None, results: Results, talk: Talk) -> None:
     talk.say(f"Written: {path}")
 
 
-def _confusion(
+def _judged(
     samples: Dataset, settings: Settings, outcome: Outcome, talk: Talk
-) -> tuple[Confusion | None, str]:
-    """The confusion matrix of the chosen cell, or why there is none."""
+) -> tuple[LeftOutReport | None, str]:
+    """The chosen cell with every sample left out, or why there is no such thing."""
     row = outcome.results.chosen if outcome.results else None
     if row is None or outcome.stop:
         return None, UNFINISHED
@@ -231,9 +240,8 @@ def _confusion(
     if row.loo_errors is None:  # and nobody has seen yet how long it takes
         talk.say("Judging each sample without itself, in the chosen cell ...")
     try:
-        found = patiently(examined.judged, samples, settings, row, kept)
+        return patiently(examined.judged, samples, settings, row, kept), ""
     except MsvmError as error:
         return None, str(error)
     except KeyboardInterrupt:
         return None, CUT_SHORT
-    return matrix.confusion_of(samples.classes, found.left_out), ""

@@ -14,6 +14,7 @@ from msvm_select.records import Dataset
 from msvm_select.results.ranking import Results, rank
 from msvm_select.settings import settings_from
 from msvm_select.show.charts.heat import confusion_of
+from msvm_select.show.charts.reliability import reliability_of_each
 from msvm_select.show.page.page import Report
 from msvm_select.show.page.words import command_line
 from tests.conftest import PROBLEMS
@@ -40,11 +41,12 @@ def report(classes: tuple[str, ...] = ("left", "right", "top")) -> Report:
     data, settings = samples(classes), settings_from(SETTINGS)
     results = run_sweep(data, settings)
     assert results.best is not None
-    left_out = judged(data, settings, results.best).left_out
+    found = judged(data, settings, results.best)
     return Report(
         results=results,
         command=command_line("some data.csv", {}, settings, "out.html"),
-        confusion=confusion_of(classes, left_out),
+        confusion=confusion_of(classes, found.left_out),
+        reliability=reliability_of_each(found),
         source="some data.csv",
         digest="0" * 64,
         notes=("a note",),

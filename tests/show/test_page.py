@@ -76,6 +76,19 @@ class Page(HTMLParser):
                 self.by_id[id] = self.by_id.get(id, "") + data
 
 
+def test_the_page_says_how_sure_the_machine_is(text: str) -> None:
+    """A bar a bin, with its numbers; the error in words; nothing without answers."""
+    chart = report().reliability
+    assert chart is not None
+    page, bins = Page(text), list(chart.bins)
+    told = f"xpected calibration error {chart.reliability.error:.4f}, on 40 samples"
+    assert told in page.by_id["sure"]
+    for one in bins:
+        assert f"{one.name}: {one.samples:g} samples, claimed" in page.by_id["sure"]
+    bare = Page(render(replace(report(), reliability=None)))
+    assert "sure" not in bare.by_id
+
+
 @pytest.fixture(scope="module")
 def text() -> str:
     """The page of a sweep of two kernels."""

@@ -12,7 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from msvm_select.errors import DataError
-from msvm_select.metrics.calibration import BINS, Reliability
+from msvm_select.metrics.base import Answers
+from msvm_select.metrics.calibration import BINS, Calibration, Reliability
+from msvm_select.model.examined import LeftOutReport
 from msvm_select.model.model import NO_PROBABILITIES, Model
 from msvm_select.phrases import quoted
 from msvm_select.records import Dataset
@@ -68,6 +70,14 @@ class ReliabilityChart:
             weight = float(found.weight[b])
             claimed, right = float(found.claimed[b]), float(found.right[b])
             yield Bin(b / BINS, (b + 1) / BINS, claimed, right, weight, weight / whole)
+
+
+def reliability_of_each(report: LeftOutReport) -> ReliabilityChart:
+    """Of every sample of a machine, judged without itself."""
+    data = report.data
+    found = Calibration.of(Answers.left_out(report.left_out, data.weights))
+    told = f"on {data.m} samples that were left out"
+    return ReliabilityChart(data.name, told, found.reliability)
 
 
 def reliability_of(model: Model, samples: Dataset | None = None) -> ReliabilityChart:

@@ -15,7 +15,9 @@ from msvm_select.records import finite
 from msvm_select.results.ranking import Results
 from msvm_select.show.charts.curves import by_setting
 from msvm_select.show.charts.heat import Confusion
+from msvm_select.show.charts.reliability import ReliabilityChart
 from msvm_select.show.page import charts, tables, words
+from msvm_select.show.page import reliability as sure
 from msvm_select.show.page.charts import Painting
 from msvm_select.show.page.markup import (
     Html,
@@ -42,14 +44,16 @@ ON_THE_CURVES = (
 class Report:
     """All that the page tells.
 
-    ``confusion`` is the chosen cell's, or ``why_not`` says why there is none;
-    ``command`` makes the page again; ``cells`` is the size of the whole grid, of which
-    an interrupted sweep has done a part; ``source`` tells where the data are.
+    ``confusion`` and ``reliability`` are the chosen cell's, or ``why_not`` says why
+    there is none; ``command`` makes the page again; ``cells`` is the size of the whole
+    grid, of which an interrupted sweep has done a part; ``source`` tells where the data
+    are.
     """
 
     results: Results
     command: str = ""
     confusion: Confusion | None = None
+    reliability: ReliabilityChart | None = None
     why_not: str = ""
     source: str | None = None
     digest: str | None = None
@@ -135,7 +139,16 @@ def _answer(report: Report) -> Html:
     right = el("div", el("h3", "Training diagnostics"), facts)
     exact = report.confusion is not None or chosen.loo_errors is not None
     reading = el("p", words.caveat(results), class_="aside") if exact else None
-    return joined([*parts, el("div", left, right, class_="beside"), reading])
+    beside = el("div", left, right, _trust(report), class_="beside")
+    return joined([*parts, beside, reading])
+
+
+def _trust(report: Report) -> Html | None:
+    """How far the probabilities of the chosen cell would be off."""
+    if report.reliability is None:
+        return None
+    heading = el("h3", "How far its probabilities can be trusted")
+    return el("div", heading, sure.reliability(report.reliability))
 
 
 def _interruption(report: Report) -> Html | None:

@@ -17,7 +17,7 @@ from msvm_select.cli.options import (
     takes_one_cell,
 )
 from msvm_select.errors import SettingsError
-from msvm_select.model import file, fitting
+from msvm_select.model import file, fitting, libsvm
 
 if TYPE_CHECKING:
     from msvm_select.cli.talk import Talk
@@ -68,10 +68,10 @@ def command(data: str, output: str, probabilities: bool, **options: Any) -> None
     settings = asked.settings
     export = file.exporter(output)
     if export is not None:
-        if probabilities:
+        if probabilities and export is libsvm:
             raise SettingsError(
-                f"{output}: only a model in a .json or .npz file knows probabilities; "
-                "leave out --probabilities, or save it so."
+                f"{output}: LIBSVM's models have no place for a temperature; leave out "
+                "--probabilities, or save the model as .json, .npz or .onnx."
             )
         degree = (settings.degree or (None,))[0]
         export.check(settings.machine, settings.loss, settings.kernel[0], degree)

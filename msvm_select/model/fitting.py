@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -92,7 +92,8 @@ def calibration_of(trained: Trained, known: LeftOut | None = None) -> Calibratio
         left_out = every_margin_of(cell, known)
         answers: Answers | None = Answers.left_out(left_out, cell.data.weights)
     else:
-        answers = LeaveOneGroupOut().score(cell).answers
+        asked = replace(cell, needs="outputs")
+        answers = LeaveOneGroupOut().score(asked).answers
     assert answers is not None
     return Calibration.of(answers)
 

@@ -207,11 +207,10 @@ def test_probabilities_that_there_are_not(
     assert told in result.stderr
 
 
-@pytest.mark.parametrize("ending", ["libsvm", "onnx"])
-def test_other_programs_have_no_place_for_them(ending: str, tmp_path: Path) -> None:
+def test_libsvm_has_no_place_for_them(tmp_path: Path) -> None:
     """Said before anything is trained."""
     line = ("fit", IRIS, "--machine", "ovo", "--gamma", 1, "--probabilities")
-    result = run(*line, "-o", tmp_path / f"m.{ending}")
+    result = run(*line, "-o", tmp_path / "m.libsvm")
     assert result.exit_code == 2
     assert "leave out --probabilities" in result.stderr
 

@@ -28,7 +28,12 @@ Body = Callable[[Reader], tuple[Cells, Notation]]  # how numbers proved to be wr
 
 
 class Held(ABC):
-    """A table by its columns; ``lines`` (m,) is where each row stands."""
+    """A table by its columns; ``lines`` (m,) is where each row stands.
+
+    ``is_named``: the columns have names, and not numbers alone.
+    """
+
+    is_named = True
 
     def __init__(self, heading: Heading, lines: Ints) -> None:
         """The names of the columns, and the rows."""
@@ -55,6 +60,7 @@ class Frame(Held):
         names = tuple(map(str, frame.columns))
         super().__init__(Heading(names), np.arange(1, len(frame) + 1))
         self.frame = frame
+        self.is_named = any(isinstance(name, str) for name in frame.columns)
 
     def numbers(self, i: int) -> Floats | None:
         """By the type of the column."""

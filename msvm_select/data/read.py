@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from msvm_select.data.arff import read_arff
-from msvm_select.data.arrow import read_arrow
+from msvm_select.data.arrow import ArrowTable, read_arrow
 from msvm_select.data.cells import LIBSVM_TARGET, Cells, Reader, read_libsvm
 from msvm_select.data.doubts import Problems
 from msvm_select.data.excel import read_excel
@@ -30,6 +30,7 @@ from msvm_select.data.samples import dataset_of, samples_of
 from msvm_select.data.source import BYTES, Readable, Source, load
 from msvm_select.data.table import Table, open_table
 from msvm_select.errors import DataError, SettingsError
+from msvm_select.extras import need
 from msvm_select.names import READERS
 from msvm_select.records import Columns, Dataset
 
@@ -71,17 +72,17 @@ def as_dataset(data: Any, **reading: Any) -> Dataset:
         return data
     if is_file(data):
         return read_dataset(data, options_of(**reading))
-    frame = _frame(data)
+    held = _held(data)
     if isinstance(data, tuple | list) and len(data) == 2:
         frame, reading["target"] = _joined(*data)
-    if frame is None:
+        held = Frame(frame)
+    if held is None:
         raise DataError(
             f"{_kind(data)} cannot be used as data: give the path of a file, a "
             "DataFrame (with target=, the name of its class column), a pair (X, y), or "
             "what load_csv gives."
         )
     options, problems = options_of(**reading), Problems(NAME, unit="row")
-    held = Frame(frame)
     body = body_of(held, problems)
     return _to_learn(held.heading, body, options, "data", problems)
 
@@ -103,11 +104,10 @@ def as_samples(data: Any, columns: Columns, **reading: Any) -> Dataset | None:
         return data
     if is_file(data):
         return read_features(data, columns, options_of(**reading))
-    frame = _frame(data)
-    if frame is None or not _is_named(frame, columns):
+    held = _held(data)
+    if held is None or not _is_named(held, columns):
         return None
     options, problems = options_of(**reading), Problems(NAME, unit="row")
-    held = Frame(frame)
     body = body_of(held, problems)
     return _to_classify(held.heading, body, columns, options, NAME, problems)
 
@@ -287,6 +287,18 @@ def _table(
     return held.heading, body_of(held, problems)
 
 
+def _held(data: Any) -> Held | None:
+    """The columns of a table of Arrow or polars, or of a DataFrame; else None."""
+    arrow = sys.modules.get("pyarrow")  # who has a table of Arrow has imported it
+    if arrow is not None and isinstance(data, arrow.Table):
+        return ArrowTable(data)
+    if hasattr(data, "columns") and hasattr(data, "to_arrow"):
+        need("pyarrow", f"{_kind(data)} of {type(data).__module__.partition('.')[0]}")
+        return ArrowTable(data.to_arrow())
+    frame = _frame(data)
+    return None if frame is None else Frame(frame)
+
+
 def _frame(data: Any) -> DataFrame | None:
     """The DataFrame that it is, or can be (of polars, of arrow); None for others."""
     pandas = sys.modules.get("pandas")  # who has a DataFrame has imported it
@@ -306,11 +318,9 @@ def _refuse_options(reading: dict[str, Any]) -> None:
         )
 
 
-def _is_named(frame: DataFrame, columns: Columns) -> bool:
+def _is_named(held: Held, columns: Columns) -> bool:
     """Whether the columns have names, or numbers for names as the model's have."""
-    if any(isinstance(name, str) for name in frame.columns):
-        return True
-    return set(columns.inputs) <= set(map(str, frame.columns))
+    return held.is_named or set(columns.inputs) <= set(held.heading.names)
 
 
 def _joined(X: Any, y: Any) -> tuple[DataFrame, str]:

@@ -13,7 +13,12 @@ import numpy as np
 import pytest
 
 from msvm_select import extras
-from msvm_select.data.read import load_csv, read_features
+from msvm_select.data.read import (
+    as_dataset,
+    as_samples,
+    load_csv,
+    read_features,
+)
 from msvm_select.errors import DataError, MsvmError, SettingsError
 from msvm_select.names import INPUT_ENDINGS, INPUT_FORMATS
 from msvm_select.records import Dataset
@@ -392,3 +397,21 @@ def test_a_file_of_another_name_is_told(tmp_path: Path) -> None:
     path.write_bytes(b"PAR1 and more")
     with pytest.raises(DataError, match="say --input-format parquet"):
         load_csv(path)
+
+
+@pytest.mark.parametrize("kind", ["pyarrow", "polars", "pandas"])
+def test_tables_in_memory_are_read_as_files_are(kind: str) -> None:
+    """Of whichever package; whole numbers beyond 2^53 keep their digits beside gaps."""
+    maker = pytest.importorskip(kind)
+    pytest.importorskip("pyarrow")
+    table: Any = {"pyarrow": "table"}.get(kind, "DataFrame")
+    data = as_dataset(getattr(maker, table)(TABLE), **HOW)
+    assert same(data, load_csv(io.BytesIO(as_csv(TABLE)), **HOW))
+    assert data.columns is not None
+    again = as_samples(getattr(maker, table)(TABLE), data.columns)
+    assert again is not None
+    assert np.array_equal(again.X, data.X, equal_nan=True)
+    if kind == "pandas":  # where a gap makes floats of them
+        return
+    big = getattr(maker, table)({"id": [2**53 + 1, None], "x": [1, 2], "y": ["a", "b"]})
+    assert as_dataset(big, id_column="id").ids == (str(2**53 + 1), "")

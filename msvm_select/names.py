@@ -226,6 +226,7 @@ LESSONS = {
     "disk": Topic("disk", "a plane of the feature space cuts off a disk"),
     "kernel-trick": Topic("kernel_trick", "features written out, and the kernel"),
     "vc": Topic("vc", "which labellings a line makes"),
+    "selection-bias": Topic("selection_bias", "genes chosen on all rows, on noise"),
 }
 """What ``teach`` computes."""
 

@@ -29,8 +29,7 @@ ORDER = (
     *BELOW,
     *PLUG_INS,
     *("settings", "results", "data", "generate", "train", "sweep"),
-    *("model", "estimator", "experiment", "study", "show"),
-    *("model", "estimator", "experiment", "show", "lessons"),
+    *("model", "estimator", "experiment", "study", "show", "lessons"),
     *("cli", "__init__", "__main__"),
 )
 # Arrows that still point the wrong way: each goes when its room is put in order.

@@ -17,7 +17,6 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from msvm_select.errors import SettingsError
 from msvm_select.lessons.lesson import Lesson
 from msvm_select.records import Floats, Plain
 from msvm_select.show.sheet import Look, Sheet
@@ -36,11 +35,6 @@ CONVENTIONS = (
 def lesson(trained: Trained) -> Lesson:
     """Separability, margins, slacks, states, identities, conventions."""
     found = trained.solution
-    if not isinstance(found, Solution) or found.dual.quadratic is not None:
-        raise SettingsError(
-            "teach margins is of the machine ww with the loss l1: leave out --machine "
-            "and --loss."
-        )
     dual = found.dual
     lines = [*_margins(found), *_slacks(found), *_states(found), *_identities(found)]
     names = ("of", "what", "value", "formula")

@@ -110,11 +110,6 @@ def _told(last: Step, narrow: float) -> Sequence[str]:
 
 
 def _fit_to_read(solution: Solution) -> Dual:
-    if not isinstance(solution, Solution) or solution.dual.quadratic is not None:
-        raise SettingsError(
-            "teach solvers is of the machine ww with the loss l1: leave out --machine "
-            "and --loss."
-        )
     dual = solution.dual
     if dual.m * (dual.Q - 1) > MOST:
         raise SettingsError(

@@ -10,7 +10,7 @@ import pytest
 
 from msvm_select.kernels.inner_products import Linear
 from msvm_select.kernels.rbf import Rbf
-from msvm_select.lessons import disk, kernel_trick, kkt, vc
+from msvm_select.lessons import disk, kernel_trick, kkt, selection_bias, vc
 from msvm_select.lessons.base import slope, tau_of
 from msvm_select.lessons.chunking import chunking
 from msvm_select.lessons.frank_wolfe import frank_wolfe
@@ -19,9 +19,11 @@ from msvm_select.lessons.smo_steps import smo_steps
 from msvm_select.lessons.stochastic import optimum_without_bias, stochastic_ascent
 from msvm_select.lessons.subgradient import subgradient
 from msvm_select.names import LESSONS
-from msvm_select.records import Dual
+from msvm_select.records import Dataset, Dual
+from msvm_select.settings import settings_from
 from msvm_select.solution import Solution
 from msvm_select.solvers.exact.solver import Exact
+from msvm_select.train.along_C import train_cell
 from tests.conftest import IRIS, PROBLEMS, run
 
 
@@ -171,6 +173,37 @@ def test_examples_from_the_line(topic: str, tmp_path: Path) -> None:
     drawn = run("teach", topic, *more, "--picture", path)
     assert drawn.exit_code == (2 if topic == "kernel-trick" else 0)
     assert path.exists() == (topic != "kernel-trick")
+
+
+def test_genes_chosen_on_all_rows_are_biased() -> None:
+    """On noise: hardly an error one way, guessing the other; all need no choice."""
+    X, y = selection_bias.noise()
+    errors = {
+        (q, inside): selection_bias.left_out_errors(X[::2], y[::2], q, inside)
+        for q in (50, X.shape[1])
+        for inside in (False, True)
+    }
+    assert errors[50, False] <= 1
+    assert errors[50, True] >= 6
+    assert errors[X.shape[1], False] == errors[X.shape[1], True]
+
+
+def test_wide_data_with_constant_genes() -> None:
+    """They change nothing, and the machine is that of the inner products."""
+    X, y = selection_bias.noise(1)
+    flat = np.hstack([X[:, :300], np.full((len(X), 40), 7.0)])
+    with_them = train_cell(_data(flat, y), settings_from(LINEAR)).solution
+    without = train_cell(_data(X[:, :300], y), settings_from(LINEAR)).solution
+    assert with_them.dual.gram.m == 40
+    assert with_them.dual_objective == pytest.approx(without.dual_objective, rel=1e-9)
+
+
+LINEAR = {"kernel": "linear", "C": 0.01}
+
+
+def _data(X: np.ndarray, y: np.ndarray) -> Dataset:
+    names = tuple(f"g{j}" for j in range(X.shape[1]))
+    return Dataset(X, y, ("a", "b"), names)
 
 
 def two_of_iris(tmp_path: Path, *names: str) -> Path:

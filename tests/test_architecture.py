@@ -60,7 +60,7 @@ DOORS = {
     "onnx": ("model/onnx.py",),
     # the ball takes thousands of steps of some microseconds, as the solvers do, and
     # votes are counted by the million
-    "numba": ("solvers/", "geometry/ball.py", "votes.py"),
+    "numba": ("solvers/", "geometry/ball.py", "votes.py", "metrics/loops.py"),
     "osqp": ("solvers/osqp.py",),
     "qpsolvers": ("solvers/qp.py", "criteria/"),
     "sklearn": ("estimator/",),
@@ -85,6 +85,7 @@ LATE = {
     ("model/model.py", "msvm_select.model.file"),
     # who classifies new samples compiles nothing
     ("parts.py", "msvm_select.votes"),
+    ("metrics/tempered.py", "msvm_select.metrics.loops"),
     # settings load no engine
     ("settings/settings.py", "msvm_select.criteria.base"),
 }

@@ -78,7 +78,9 @@ class LeaveOneOut(Criterion):
             left_out = carry.left_out
         else:
             try:
-                left_out = leave_each_out(cell, every_margin=asks_for_all(cell))
+                left_out = leave_each_out(
+                    cell, every_margin=asks_for_all(cell), proven=False
+                )
             except HopelessError as end:
                 return bounded(end, cell.solution)
         columns = {
@@ -138,8 +140,8 @@ class Balanced(Criterion):
                 cell.jobs, np.where(y == k, grown * weights, weights),
             )  # fmt: skip
             yield asked, cell.machine.leave_out(
-                cell.solver, machine, every_margin=asks_for_all(cell), only=asked,
-                jobs=cell.jobs, tell=cell.tell,
+                cell.solver, machine, every_margin=asks_for_all(cell), proven=False,
+                only=asked, jobs=cell.jobs, tell=cell.tell,
             )  # fmt: skip
 
 
@@ -211,9 +213,11 @@ def every_margin_of(cell: Cell, known: LeftOut | None = None) -> LeftOut:
     return leave_each_out(cell, every_margin=True)
 
 
-def leave_each_out(cell: Cell, *, every_margin: bool = False) -> LeftOut:
+def leave_each_out(
+    cell: Cell, *, every_margin: bool = False, proven: bool = True
+) -> LeftOut:
     """Every sample judged without itself, by the solver's own road."""
     return cell.machine.leave_out(
-        cell.solver, cell.solution, every_margin=every_margin, jobs=cell.jobs,
-        tell=cell.tell, watch=cell.watch,
+        cell.solver, cell.solution, every_margin=every_margin, proven=proven,
+        jobs=cell.jobs, tell=cell.tell, watch=cell.watch,
     )  # fmt: skip

@@ -77,6 +77,7 @@ class Machine(ABC):
         machine: Any,
         *,
         every_margin: bool = False,
+        proven: bool = True,
         only: Mask | None = None,
         jobs: int = 1,
         tell: Tell = quiet,

@@ -71,6 +71,7 @@ class Composing(Machine):
         machine: Any,
         *,
         every_margin: bool = False,
+        proven: bool = True,
         only: Mask | None = None,
         jobs: int = 1,
         tell: Tell = quiet,

@@ -54,6 +54,7 @@ class WestonWatkins(Machine):
         machine: Any,
         *,
         every_margin: bool = False,
+        proven: bool = True,
         only: Mask | None = None,
         jobs: int = 1,
         tell: Tell = quiet,
@@ -61,7 +62,7 @@ class WestonWatkins(Machine):
     ) -> LeftOut:
         """By the solver's own road."""
         return solver.leave_out(
-            machine, every_margin=every_margin, only=only,
+            machine, every_margin=every_margin, proven=proven, only=only,
             jobs=jobs, tell=tell, watch=watch,
         )  # fmt: skip
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
-from msvm_select.metrics.base import Answers, Mean, Metric, lead
-from msvm_select.metrics.tempered import Tempered, temperature
+from msvm_select.metrics.base import Answers, Mean, Metric
+from msvm_select.metrics.loops import areas, leads_of
+from msvm_select.metrics.tempered import fitted
 from msvm_select.records import Floats
 
 STEEPNESS = 4.0  # of the smooth error: at a margin of 1 it is 0.018
@@ -38,40 +37,10 @@ class Auc(Metric):
 
         Each sample takes its pairs with it; a class that it leaves no counts no more.
         """
-        y, w, leads = answers.y, answers.weights, lead(answers.outputs)
-        classes = np.flatnonzero(answers.sizes > 0.0)
-        if classes.size < 2:
-            return math.nan, np.full(y.size, math.nan)
-        own = y[:, None] == classes
-        mine, rest = np.where(own, w[:, None], 0.0), np.where(own, 0.0, w[:, None])
-        P = answers.sizes[classes]
-        N = w.sum() - P
-        below = _below(leads[:, classes], np.stack([mine, rest]))
-        pairs = w[:, None] * np.where(own, below[1], P - below[0])
-        U = np.where(own, pairs, 0.0).sum(axis=0)
-        count = np.bincount(y, minlength=answers.Q)[classes]
-        alone = np.where(own, count == 1, count == y.size - 1)
-        left = np.where(own, (P - w[:, None]) * N, P * (N - w[:, None]))
-        areas = np.where(alone, 0.0, (U - pairs) / np.where(alone, 1.0, left))
-        some = np.maximum((~alone).sum(axis=1), 1)
-        return float(np.mean(U / (P * N))), areas.sum(axis=1) / some
-
-
-def _below(scores: Floats, weights: Floats) -> Floats:
-    """The weight (.., m, k) of samples below each score (m, k), those at it half."""
-    m, columns = scores.shape[0], np.arange(scores.shape[1])
-    order = scores.argsort(axis=0)
-    ascending = np.take_along_axis(scores, order, axis=0)
-    new = np.ones((m + 1, columns.size), dtype=np.bool_)
-    new[1:m] = ascending[1:] > ascending[:-1]
-    at = np.arange(m + 1)[:, None]
-    first = np.maximum.accumulate(np.where(new, at, 0), axis=0)[:m]
-    last = np.minimum.accumulate(np.where(new, at, m)[::-1], axis=0)[::-1][1:]
-    sums = np.zeros((weights.shape[0], m + 1, columns.size))
-    np.cumsum(weights[:, order, columns], axis=1, out=sums[:, 1:])
-    found = np.empty_like(weights)
-    found[:, order, columns] = 0.5 * (sums[:, first, columns] + sums[:, last, columns])
-    return found
+        leads, without = np.empty(answers.outputs.shape), np.empty(answers.y.size)
+        leads_of(np.ascontiguousarray(answers.outputs), leads)
+        order = leads.argsort(axis=0)
+        return areas(leads, order, answers.y, answers.weights, without), without
 
 
 class LogLoss(Metric):
@@ -89,8 +58,7 @@ class LogLoss(Metric):
         the others lies g_i^2 / 2 (sum c - c_i) below their sum at T, where sum g = 0.
         """
         w = answers.weights
-        T = temperature(answers.y, answers.outputs, w)
-        tempered = Tempered.at(1.0 / T, answers.y, answers.outputs)
+        _, tempered = fitted(answers.y, answers.outputs, w)
         terms, whole = w * tempered.losses, float(w.sum())
         total = float(terms.sum())
         others = total - terms

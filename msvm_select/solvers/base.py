@@ -62,6 +62,7 @@ class Solver(ABC):
         solution: Solution,
         *,
         every_margin: bool = False,
+        proven: bool = True,
         only: Mask | None = None,
         jobs: int = 1,
         tell: Tell = quiet,
@@ -69,10 +70,10 @@ class Solver(ABC):
     ) -> LeftOut:
         """Every sample judged by the machine without it, in the order of the data.
 
-        ``every_margin`` also trains what the training margin decides; of the samples
-        that are not in ``only`` (m,) nothing is asked; ``jobs`` threads may be used;
-        ``tell(done, of)`` hears how many samples are through, and ``watch(errors,
-        left)`` may end it.
+        ``every_margin`` also trains what the training margin decides. Margins that are
+        not ``proven`` may have some digits less. Of the samples that are not in
+        ``only`` (m,) nothing is asked; ``jobs`` threads may be used; ``tell(done, of)``
+        hears how many samples are through, and ``watch(errors, left)`` may end it.
         """
         y, alpha, box = solution.dual.y, solution.alpha, solution.dual.box
         supports, at = solution.is_support_vector, np.arange(y.size)

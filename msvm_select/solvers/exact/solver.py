@@ -112,6 +112,7 @@ class Exact(Solver):
         solution: Solution,
         *,
         every_margin: bool = False,
+        proven: bool = True,
         only: Mask | None = None,
         jobs: int = 1,
         tell: Tell = quiet,
@@ -125,11 +126,13 @@ class Exact(Solver):
             sharp = Exact()
             return sharp.leave_out(
                 sharp.solve(solution.dual, solution),
-                every_margin=every_margin, only=only, jobs=jobs, tell=tell, watch=watch,
+                every_margin=every_margin, proven=proven, only=only, jobs=jobs,
+                tell=tell, watch=watch,
             )  # fmt: skip
         return judge_every_sample(
             solution, self._train, self.gap,
-            every_margin=every_margin, only=only, jobs=jobs, tell=tell, watch=watch,
+            every_margin=every_margin, proven=proven, only=only, jobs=jobs,
+                tell=tell, watch=watch,
         )  # fmt: skip
 
     def _train(self, training: Training) -> Training:

@@ -72,6 +72,7 @@ def judge_every_sample(
     target: float,
     *,
     every_margin: bool,
+    proven: bool = True,
     only: Mask | None,
     jobs: int,
     tell: Tell,
@@ -80,11 +81,13 @@ def judge_every_sample(
     """Every sample without itself, in the order of the data.
 
     ``train`` brings a Training to its optimum; ``every_margin`` also solves what the
-    training margin decides; with ``only`` (m,) just those are asked for; ``tell(done,
-    of)`` hears how many are through, and ``watch(errors, left)`` may end it.
+    training margin decides, and if ``proven`` all margins are computed from K itself;
+    with ``only`` (m,) just those are asked for; ``tell(done, of)`` hears how many are
+    through, and ``watch(errors, left)`` may end it.
     """
     work = _LeavingOut(solution, train, target)
     asked = work.sort_out(every_margin)
+    work.proves = every_margin and proven
     if only is not None:
         asked = asked[only[work.bench.order[asked]]]
     shifts = (work.full.dual.Q - 1) * work.full.A.size  # numbers one sample may ask for
@@ -133,11 +136,11 @@ class _LeavingOut:
         self.at_top = np.zeros(m, bool)
         self.unsure = np.zeros(m)
         self.missed = np.zeros((Q, m), bool)
+        self.proves = False
         self.present = np.bincount(self.y, minlength=Q) > 0
 
     def sort_out(self, every_margin: bool) -> Ints:
         """Answer what needs no work; -> the samples that do."""
-        self.proves = every_margin  # margins that are shown are computed from K itself
         A, y, order = self.full.A, self.y, self.bench.order
         margins, decided, alone = by_training(self.solution)
         margins, decided, alone = margins[order], decided[order], alone[order]

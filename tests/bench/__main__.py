@@ -8,6 +8,7 @@ for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
 import click  # noqa: E402 (numpy must not be loaded before the lines above)
 
 from tests.bench import (  # noqa: E402
+    answers,
     bounds,
     growth,
     loo,
@@ -30,6 +31,7 @@ from tests.bench import (  # noqa: E402
             "parts",
             "choice",
             "growth",
+            "answers",
             "probabilities",
             "search",
             "startup",
@@ -60,6 +62,8 @@ def main(what: str, sets: str, reps: int | None) -> None:
             parts.rests(name, reps or 3)
     elif what == "choice":
         parts.choice(names, reps or 5)
+    elif what == "answers":
+        answers.run(names, reps or 3)
     elif what == "probabilities":
         probabilities.run(probabilities.SETS, reps or 5)
     elif what == "search":

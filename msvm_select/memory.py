@@ -13,6 +13,7 @@ from msvm_select.phrases import sized
 READING = 4  # bytes in use at the peak, for each byte of a file of numbers
 A_ROW = 60  # bytes more for each of its rows
 COPIES = 3.5  # of a Gram matrix: itself, sorted by class, and in Mercer's test
+WORKING = 0.35  # of many samples, those that K is computed between at a time
 CGROUP = Path("/sys/fs/cgroup")
 
 
@@ -31,20 +32,24 @@ def refuse_large(name: str, size: int, rows: int) -> None:
         )
 
 
-def refuse_gram(name: str, m: int, at_once: int = 1, in_blocks: bool = False) -> None:
+def refuse_gram(
+    name: str, m: int, at_once: int = 1, in_blocks: bool = False, part: float = 1.0
+) -> None:
     """Refuse m samples whose Gram matrices, ``at_once`` of them, are too large.
 
     ``in_blocks``: a machine of pairs of classes would never need one of them whole.
+    ``part`` of the samples matter, and no matrix is of more.
     """
-    free = available()
-    each = training_bytes(m)
+    free, held = available(), int(part * m)
+    each = training_bytes(held)
     if free is None or at_once * each <= free:
         return
-    fit = isqrt(int(free / training_bytes(1)))
+    fit = int(isqrt(int(free / training_bytes(1))) / part)
     fewer = "" if at_once == 1 or each > free else " say --jobs 1, or"
     several = "" if at_once == 1 else f", {at_once} at the same time (--jobs)"
+    some = f"{m} samples" if part == 1.0 else f"of {m} samples some {held} matter; they"
     raise DataError(
-        f"{name}: {m} samples have a Gram matrix of {sized(8 * m * m)}; training "
+        f"{name}: {some} have a Gram matrix of {sized(8 * held * held)}; training "
         f"takes {COPIES:g} times that{several}, and {sized(free)} are free:{fewer} "
         f"take a random part of the rows (about {fit} would fit)"
         + (", or say --machine ovo, which needs no whole matrix" if in_blocks else "")

@@ -8,7 +8,7 @@ so that ``w_k = sum_i tau_ik Phi(x_i)`` and ``F = K tau`` are the outputs withou
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -307,8 +307,8 @@ class Blocks(Gram):
         """That of some of the points, computed now."""
         assert self.between is not None
         assert self.finite is not None
-        K = self.between(self.X[rows], self.X[rows])
-        return Gram(whole=self.finite((K + K.T) / 2.0))
+        some = self.X[rows]
+        return Gram(whole=self.finite(symmetric(self.between(some, some))))
 
     def part(self, rows: Ints | Mask) -> Gram:
         """Those of some of the points, still to be computed."""
@@ -320,11 +320,43 @@ class Blocks(Gram):
         return self.between(self.X[rows], self.X[others])
 
     def product(self, tau: Floats) -> Floats:
-        """K tau, a block of rows at a time."""
+        """K tau, a block of rows at a time, of the columns that count."""
+        out = np.empty_like(tau)
+        moved = np.flatnonzero(tau.any(axis=1))
+        for rows, K in self._by_rows(moved):
+            np.matmul(K, tau[moved], out=out[rows])
+        return out
+
+    def products(self, tau: Floats) -> Floats:
+        """K tau_k for each class k of tau (Q, m, columns), likewise."""
+        out = np.empty_like(tau)
+        moved = np.flatnonzero(tau.any(axis=(0, 2)))
+        own = tau[:, moved]
+        for rows, K in self._by_rows(moved):
+            np.matmul(K, own, out=out[:, rows])
+        return out
+
+    def _by_rows(self, columns: Ints) -> Iterator[tuple[slice, Floats]]:
+        """Some rows of K[:, columns] after the other."""
         assert self.between is not None
-        step = max(1, 2**22 // max(1, self.m))
-        some = (self.X[first : first + step] for first in range(0, self.m, step))
-        return np.concatenate([self.between(Z, self.X) @ tau for Z in some])
+        step, others = max(1, 2**22 // max(1, columns.size)), self.X[columns]
+        for first in range(0, self.m, step):
+            rows = slice(first, first + step)
+            if columns.size:
+                yield rows, self.between(self.X[rows], others)
+            else:
+                yield rows, np.empty((self.X[rows].shape[0], 0))
+
+
+def symmetric(K: Floats) -> Floats:
+    """(K + K') / 2, in place: no second matrix beside this one."""
+    step = max(1, 2**22 // max(1, K.shape[0]))
+    for first in range(0, K.shape[0], step):
+        rows = slice(first, first + step)
+        mean = (K[rows, first:] + K[first:, rows].T) / 2.0
+        K[rows, first:] = mean
+        K[first:, rows] = mean.T
+    return K
 
 
 @dataclass(frozen=True, eq=False)

@@ -113,8 +113,13 @@ def read(data: str, settings: Settings | None = None, **reading: Any) -> Dataset
     kernels = set() if settings is None else set(settings.kernel) - {"linear"}
     if settings is not None and settings.machine != "ovo" and kernels and data != "-":
         rows = source_file.rows_at_least(data)
-        in_blocks = rows > prepare.WHOLE and kernels <= {"rbf", "polynomial"}
-        memory.refuse_gram(f"{data} (judged by its size)", rows, in_blocks=in_blocks)
+        vouched = kernels <= {"rbf", "polynomial"}
+        shrinks = vouched and prepare.shrinks(rows, settings)
+        memory.refuse_gram(
+            f"{data} (judged by its size)", rows,
+            in_blocks=rows > prepare.WHOLE and vouched,
+            part=memory.WORKING if shrinks else 1.0,
+        )  # fmt: skip
     with told_places():
         return patiently(reader.read_dataset, data, read_options(**reading))
 

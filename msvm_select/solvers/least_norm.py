@@ -168,7 +168,8 @@ def _slopes(found: Solution) -> tuple[Floats, float]:
 
 def _tells_all_apart(gram: Gram) -> bool:
     """Whether all Phi(x_i) are independent: alpha is unique whatever the C."""
-    return gram.factor is None and gram.m <= WHOLE and gram.positive_definite
+    looked_at = gram.m <= WHOLE and not isinstance(gram, Blocks)
+    return gram.factor is None and looked_at and gram.positive_definite
 
 
 def _independent(gram: Gram, rows: Ints) -> bool:

@@ -22,7 +22,7 @@ from msvm_select.geometry.ball import pair_steps
 from msvm_select.handover import Handover, NothingYetError
 from msvm_select.kernels.base import Kernel
 from msvm_select.kernels.mercer import MANY
-from msvm_select.memory import COPIES
+from msvm_select.memory import COPIES, WORKING
 from msvm_select.phrases import between, roughly
 from msvm_select.records import Dataset, Ints
 from msvm_select.settings import Settings, settings_from
@@ -84,9 +84,10 @@ class Plan:
     @property
     def gram_bytes(self) -> int:
         """Of the largest Gram matrix that is held."""
-        m, machine = self.data.m, self.settings.machine
-        blocks = all(in_blocks(kernel, m, machine) for kernel in self.kernels)
-        return 8 * (self.largest if blocks else m) ** 2
+        m, settings = self.data.m, self.settings
+        blocks = all(in_blocks(kernel, m, settings) for kernel in self.kernels)
+        part = self.largest if settings.machine == "ovo" else int(WORKING * m)
+        return 8 * (part if blocks else m) ** 2
 
     @property
     def peak_bytes(self) -> int:
@@ -226,7 +227,7 @@ def estimate(
     seconds, doubt = costs.seconds(places, m)
     chains = busy * seconds.reshape(len(kernels), -1).sum(axis=1)
     for i, kernel in enumerate(kernels):
-        if not in_blocks(kernel, m, settings.machine):
+        if not in_blocks(kernel, m, settings):
             is_tested = m <= MANY or not kernel.always_psd
             chains[i] += is_tested * CUBE * m**3 + SQUARE * m**2
     work, loading = in_parallel(chains, settings.jobs), trials[0][2]

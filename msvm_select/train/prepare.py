@@ -13,7 +13,7 @@ import numpy as np
 from msvm_select.errors import DataError, KernelError, SettingsError
 from msvm_select.kernels.base import Kernel
 from msvm_select.kernels.mercer import is_indefinite, smallest_eigenvalue
-from msvm_select.memory import refuse_gram
+from msvm_select.memory import WORKING, refuse_gram
 from msvm_select.metrics.base import Metric
 from msvm_select.names import KERNELS, METRICS, SOLVERS
 from msvm_select.records import Blocks, Dataset, Floats, Gram, Scaling
@@ -23,6 +23,7 @@ from msvm_select.solvers.base import Solver
 from msvm_select.train.events import GramTested, Started
 
 WHOLE = 3000  # samples up to which a whole Gram matrix is always held
+WHOLE_OF_ALL = 8000  # the same where one machine is of all samples
 ALONE = 0.05  # likeness to the nearest sample, below which a sample is alone
 LOOKED_AT = 500  # samples that are looked at
 TOO_ROUGH = (
@@ -64,11 +65,15 @@ class Prepared:
     def check_memory(self) -> None:
         """Refuse Gram matrices that do not fit; some machines and kernels need none."""
         held = [kernel for kernel in self.kernels if kernel.name != "linear"]
-        m, machine = self.data.m, self.settings.machine
-        whole = [kernel for kernel in held if not in_blocks(kernel, m, machine)]
-        never = all(in_blocks(kernel, m, "ovo") for kernel in whole)
-        at_once = min(self.settings.jobs, len(whole))
+        m, settings = self.data.m, self.settings
+        whole = [kernel for kernel in held if not in_blocks(kernel, m, settings)]
+        pairs = replace(settings, machine="ovo")
+        never = all(in_blocks(kernel, m, pairs) for kernel in whole)
+        at_once = min(settings.jobs, len(whole))
         refuse_gram(self.data.name, m, at_once, never)
+        if settings.machine == "ww" and len(whole) < len(held):
+            at_once = min(settings.jobs, len(held))
+            refuse_gram(self.data.name, m, at_once, True, WORKING)
 
     def started(self, ranked: bool = False) -> Started:
         """The first event; ``ranked``: the cells are also scored and ranked."""
@@ -162,18 +167,28 @@ def make_solver(settings: Settings) -> Solver:
 def gram_of(kernel: Kernel, ready: Prepared) -> Gram:
     """The Gram matrix as the machine needs it: whole, or a block of it at a time.
 
-    One-versus-one trains on the blocks of two classes. Where the matrix of all samples
-    is large, each block is computed when it is needed.
+    One-versus-one trains on the blocks of two classes, and the exact solver on the
+    samples that matter. Where the matrix of all samples is large, each block is
+    computed when it is needed.
     """
-    if in_blocks(kernel, ready.data.m, ready.settings.machine):
+    if in_blocks(kernel, ready.data.m, ready.settings):
         return Blocks(X=ready.X, between=kernel.between, finite=kernel.finite)
     return kernel.gram(ready.X)
 
 
-def in_blocks(kernel: Kernel, m: int, machine: str) -> bool:
+def in_blocks(kernel: Kernel, m: int, settings: Settings) -> bool:
     """Whether the Gram matrix of m samples is never held as a whole."""
-    mercer = kernel.always_psd and kernel.is_vector_kernel
-    return m > WHOLE and machine == "ovo" and mercer and kernel.name != "linear"
+    if not (kernel.always_psd and kernel.is_vector_kernel) or kernel.name == "linear":
+        return False
+    if settings.machine == "ovo":
+        return m > WHOLE
+    return shrinks(m, settings)
+
+
+def shrinks(m: int, settings: Settings) -> bool:
+    """Whether the machine of all m samples is trained on those that matter."""
+    by_exact = settings.solver == "exact" and settings.loss == "l1"
+    return m > WHOLE_OF_ALL and settings.machine == "ww" and by_exact
 
 
 def tested(kernel: Kernel, ready: Prepared) -> tuple[Gram, GramTested]:

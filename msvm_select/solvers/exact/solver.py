@@ -28,11 +28,12 @@ import numpy as np
 
 from msvm_select.left_out import LeftOut, Tell, Watch, quiet, unwatched
 from msvm_select.parts import FACTS, Composed, Parts, Told
-from msvm_select.records import Dual, Mask
+from msvm_select.records import Blocks, Dual, Mask
 from msvm_select.solution import Solution
 from msvm_select.solvers.base import Solver, keep_part
 from msvm_select.solvers.exact.exchange import MOST_DIRECT, exchange, refined
 from msvm_select.solvers.exact.face import newton_on_face
+from msvm_select.solvers.exact.shrinking import shrunk
 from msvm_select.solvers.exact.workbench import Training
 from msvm_select.solvers.least_norm import least_norm
 from msvm_select.solvers.leave_out.every_sample import judge_every_sample
@@ -137,6 +138,8 @@ class Exact(Solver):
 
     def _train(self, training: Training) -> Training:
         """Round after round, until the certificate holds."""
+        if isinstance(training.bench.sorted_gram, Blocks):
+            return shrunk(training, self._train)
         training.step(FIRST_GAIN, NO_LONG_CYCLES, 1000 + 10 * training.A.size)
         training.certify()
         if self.gap > LENIENT:

@@ -7,13 +7,14 @@ Gram matrix is kept over C in the ``carry`` of the solution, with the room of a 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from msvm_select.flow import within
-from msvm_select.records import Dual, Floats, Gram, Work
+from msvm_select.records import Blocks, Dual, Floats, Gram, Ints, Work
 from msvm_select.solution import Solution
 from msvm_select.solvers.base import RESIDUE, scaled_start
 from msvm_select.solvers.exact.cycles import certify, cycle_steps
@@ -45,7 +46,8 @@ class Bench:
 
     A training takes a room out and puts it back at its end, so that two trainings from
     one start, in two threads, do not share one. ``ran_away``: free variables where the
-    block exchange ran away from the optimum, at the last C that it did.
+    block exchange ran away from the optimum, at the last C that it did. ``sets``: the
+    last working set of many samples, if any, and its own bench.
     """
 
     gram: Gram
@@ -55,6 +57,7 @@ class Bench:
     offsets: NDArray[np.int64]
     sorted_gram: Gram
     rooms: list[Room] = field(default_factory=list)
+    sets: list[tuple[Ints, Bench]] = field(default_factory=list)
     ran_away: list[int] = field(default_factory=lambda: [0])
 
     @classmethod
@@ -93,7 +96,7 @@ class Training:
         self.dual, self.bench = dual, Bench.carried(dual, start)
         self.room = self.bench.take_room()
         self.box: Floats = dual.box[self.bench.order]
-        self.K, self.Z = self.bench.sorted_gram.arrays
+        self.sets = list(self.bench.sets)
         self.diagonal = self.bench.sorted_gram.diagonal
         self.problem = Problem(self.bench.sorted_gram, self.bench.y, dual.Q, self.box)
         A = np.maximum(-scaled_start(dual, start)[self.bench.order].T, 0.0)
@@ -117,8 +120,45 @@ class Training:
         bench = full.bench
         self.problem = Problem(bench.sorted_gram, bench.y, full.dual.Q, self.box)
         self.A, self.steps, self.solves = A, 0, 0
+        if isinstance(bench.sorted_gram, Blocks):  # few rows of K, not all
+            self.F = full.F + self.problem.outputs(A - full.A)
+            self.certify()
+        else:
+            self.refresh()
+        return self
+
+    @classmethod
+    def within(cls, full: Training, chosen: Ints) -> Training:
+        """Some of the samples (in ascending order), at the alpha that they have."""
+        self, dual = cls.__new__(cls), full.dual
+        if not (full.sets and np.array_equal(full.sets[0][0], chosen)):
+            gram, y = full.bench.sorted_gram.of(chosen), full.bench.y[chosen]
+            ends = np.searchsorted(y, np.arange(dual.Q + 1)).astype(np.int64)
+            here = np.arange(y.size)
+            full.sets[:] = [(chosen, Bench(gram, y, here, y, ends, thin_gram(gram)))]
+        self.bench = full.sets[0][1]
+        gram, y = self.bench.sorted_gram, self.bench.y
+        weights = dual.weights
+        if weights is not None:
+            weights = weights[full.bench.order[chosen]]
+        self.dual = replace(dual, gram=gram, y=y, weights=weights)
+        self.room, self.sets = self.bench.take_room(), []
+        self.box, self.A = full.box[chosen], np.ascontiguousarray(full.A[:, chosen])
+        self.diagonal = gram.diagonal
+        self.problem = Problem(gram, y, dual.Q, self.box)
+        self.steps = self.solves = self.ran_away = 0
         self.refresh()
         return self
+
+    @cached_property
+    def K(self) -> Floats:
+        """The sorted Gram matrix; empty where it is Z Z'."""
+        return self.bench.sorted_gram.arrays[0]
+
+    @cached_property
+    def Z(self) -> Floats:
+        """Its factor; empty where there is none."""
+        return self.bench.sorted_gram.arrays[1]
 
     def step(self, least: float, long_least: float, most: int) -> None:
         """Cycle steps on all samples."""
@@ -175,6 +215,7 @@ class Training:
         """Back in the caller's order of samples, with the reason if it falls short."""
         self.bench.rooms.append(self.room)
         self.bench.ran_away[0] = self.ran_away
+        self.bench.sets[:] = self.sets
         tau = np.empty((self.dual.m, self.dual.Q))
         tau[self.bench.order] = self.problem.tau(self.A)
         F = np.empty_like(tau)

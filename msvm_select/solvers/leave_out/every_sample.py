@@ -40,7 +40,7 @@ from msvm_select.left_out import (
     Watch,
     unwatched,
 )
-from msvm_select.records import TIE, Floats, Ints, Mask
+from msvm_select.records import TIE, Blocks, Floats, Ints, Mask
 from msvm_select.solution import Solution
 from msvm_select.solvers.base import by_training
 from msvm_select.solvers.exact.classes import Store
@@ -59,7 +59,7 @@ IN_A_RACE = 32  # the same where somebody may end it
 OWN = 0.5  # the part of K_pp that others do not make up for, roughly
 MOST_STORED = 4e7  # numbers in the rows that are kept
 LIKELY = 0.4  # r of variables whose rows are made before they are asked for
-WATCHES = 4  # of watching more variables
+WATCHES = 5  # of watching more variables
 SOUND = 1e-7  # gain of a cycle: beyond it, biases may be off
 BESIDE = 1e-5  # of the largest alpha: so near to a bound it may be rounding
 WRONG = 1e-7  # r of the wrong sign: it was missed
@@ -92,6 +92,8 @@ def judge_every_sample(
         asked = asked[only[work.bench.order[asked]]]
     shifts = (work.full.dual.Q - 1) * work.full.A.size  # numbers one sample may ask for
     chunk = int(np.clip(MOST_STORED // shifts, 16, CHUNK))
+    if isinstance(work.bench.sorted_gram, Blocks):  # each is proven by all samples
+        chunk = min(chunk, IN_A_RACE * 2)
     if watch is not unwatched:
         asked, chunk = work.likely_errors_first(asked), min(chunk, IN_A_RACE)
     todo = asked
@@ -101,7 +103,7 @@ def judge_every_sample(
             work.show(watch, asked)
             work.settle(todo[done : done + chunk], jobs)
         todo = work.unsettled(asked)
-        if not work.watch_more():
+        if not (todo.size and work.try_another()):
             break
     for done, p in enumerate(todo):
         tell(asked.size - todo.size + done, asked.size)
@@ -148,7 +150,7 @@ class _LeavingOut:
         self.road[idle], self.margins[idle] = NOT_A_SV, margins[idle]
         self.at_top[idle] = bool((A >= self.box).any())
         if not ties_all(A, y, self.box):
-            for p in np.flatnonzero(idle & ~alone):
+            for p in np.flatnonzero(idle & ~alone & self._holding()):
                 self._centre_without(int(p))
         self.road[decided] = BY_TRAINING
         self.road[alone] = SINGLE
@@ -157,6 +159,17 @@ class _LeavingOut:
         self.decided = decided & ~alone
         asked = ~idle & ~alone
         return np.flatnonzero(asked if every_margin else asked & ~decided)
+
+    def _holding(self) -> Mask:
+        """Idle samples that may hold an end of the interval of a bias (m,)."""
+        g = 1.0 - self.full.problem.gradient_of(self.full.F)
+        g[self.full.A >= self.box] = -np.inf
+        found = np.zeros(self.y.size, bool)
+        offsets = self.bench.offsets
+        for first, end in zip(offsets[:-1], offsets[1:], strict=True):
+            if end > first:
+                found[first + g[:, first:end].argmax(axis=1)] = True
+        return found
 
     def _centre_without(self, p: int) -> None:
         """The machine stays, but the interval of its biases may be wider without p."""
@@ -276,18 +289,26 @@ class _LeavingOut:
         _, _, other = certify(at, F, self.bench.offsets, box)
         return bool(np.abs(b - other)[self.present].max() > SOUND)
 
-    def watch_more(self) -> bool:
-        """Whether variables were missed where samples failed: they are in from now."""
-        kept = self.kept
-        more = None if kept is None else kept.tableau.more
-        if kept is None or more is None or not self.missed.any():
+    def try_another(self) -> bool:
+        """Whether there is another tableau for those that failed, from now on.
+
+        It watches the variables that were missed; or, if none was, it is a sharper one.
+        """
+        if self.kept is None:
             return False
+        kept, other = self.kept, None
         self.missed[self.y, np.arange(self.y.size)] = False
-        wider = kept
         with suppress(np.linalg.LinAlgError):  # where these would not fit into memory
-            self.kept = wider = Rows(more(self.missed))
+            if kept.tableau.more is not None and self.missed.any():
+                other = kept.tableau.more(self.missed)
+                if other is not None and other.width == kept.tableau.width:
+                    other = None
+        if other is None and kept.tableau.sharper is not None:
+            other = kept.tableau.sharper()
         self.missed[:] = False
-        return wider.tableau.width > kept.tableau.width
+        if other is not None:
+            self.kept = Rows(other)
+        return other is not None
 
     def likely_errors_first(self, asked: Ints) -> Ints:
         """By the margin of training, less what p's own alpha have in it."""

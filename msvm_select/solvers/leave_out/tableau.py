@@ -32,13 +32,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from msvm_select import lapack
 from msvm_select.geometry.arcs import Arcs
-from msvm_select.records import Floats, Gram, Ints, Mask
+from msvm_select.records import Blocks, Floats, Gram, Ints, Mask
 from msvm_select.solvers.compiled import kernel
 from msvm_select.solvers.exact.classes import (
     NEAR_ENOUGH,
@@ -49,7 +49,9 @@ from msvm_select.solvers.exact.thin import mirror
 
 POOR = 1e-6  # an inverse worse than this is not used
 MOST_DENSE = 2e8  # numbers of a dense tableau
+CHEAP_DENSE = 1e10  # multiplications of one that is tried where the other fails
 MOST_SHIFTED = 2e7  # numbers of the rows of variables that some samples shift
+NEAR_MARGIN = 1000  # of many samples, so many that are no support vectors, or as many
 POOR_BY_CLASSES = 0.1  # likewise of a factor by classes, which is refined
 LEAST_WATCHED = 800  # or so many
 ALL_WATCHED = 2800  # variables up to which the dense one, which watches all, is faster
@@ -68,7 +70,8 @@ class Tableau:
     -S_v). Variables are numbered, those of M first. ``kept`` are the rows that are
     there from the start. ``error`` times the largest alpha is about how far margins are
     off by rounding. Where N holds some of the others only, what the tableau says must
-    be proven, and ``more`` makes one with these as well (Q, m).
+    be proven, and ``more`` makes one with these as well (Q, m). ``sharper`` makes one
+    that is nearer to K where that does not cost much.
     """
 
     rows_M: Ints
@@ -84,7 +87,8 @@ class Tableau:
     fall: Callable[[Ints], Floats]
     kept: Floats
     error: float = 0.0
-    more: Callable[[Mask], Tableau] | None = None
+    more: Callable[[Mask], Tableau | None] | None = None
+    sharper: Callable[[], Tableau | None] | None = None
 
     @property
     def width(self) -> int:
@@ -96,6 +100,8 @@ def build(
     gram: Gram, y: Ints, alpha: Floats, F: Floats, b: Floats, box: Floats
 ) -> Tableau | None:
     """The tableau at an optimum alpha, F (Q, m), box (m,); None: no such."""
+    if isinstance(gram, Blocks):
+        return _around(gram, y, alpha, F, b, box, np.zeros(alpha.shape, bool))
     Q, m = alpha.shape
     cols, rows = np.nonzero(np.arange(Q)[:, None] != y)
     a = alpha[cols, rows]
@@ -109,6 +115,47 @@ def build(
         with suppress(np.linalg.LinAlgError):
             return _by_classes(gram, Q, arcs)
     return _dense(gram, Q, arcs) if n * a.size <= MOST_DENSE else None
+
+
+def _around(
+    gram: Blocks, y: Ints, alpha: Floats, F: Floats, b: Floats, box: Floats,
+    missed: Mask,
+) -> Tableau | None:  # fmt: skip
+    """That of the support vectors, of who is near the margin, and of the ``missed``.
+
+    K is computed between these only. The others are idle, which the proof of every
+    answer shows: it takes all samples.
+    """
+    supports, here = alpha.max(axis=0) > 0.0, np.arange(y.size)
+    r = 1.0 - F[y, here] + F - b[y] + b[:, None]
+    r[y, here] = -np.inf
+    rank = np.where(supports | missed.any(axis=0), -1.0, np.abs(r.max(axis=0)))
+    count = np.count_nonzero(rank < 0.0) + max(NEAR_MARGIN, int(supports.sum()))
+    chosen = np.sort(np.argsort(rank, kind="stable")[:count])
+    some = np.ix_(here[: len(F)], chosen)
+    inner = build(gram.of(chosen), y[chosen], alpha[some], F[some], b, box[chosen])
+    if inner is not None and inner.more is not None and missed.any():
+        inner = inner.more(missed[:, chosen])
+    if inner is None:
+        return None
+
+    def among_all(inner: Tableau) -> Tableau:
+        """With the numbers that its samples have among all."""
+        sharper, fall = inner.sharper, inner.fall
+        return replace(
+            inner, rows_M=chosen[inner.rows_M], rows_N=chosen[inner.rows_N],
+            fall=lambda samples: fall(np.searchsorted(chosen, samples)),
+            more=lambda more: _around(gram, y, alpha, F, b, box, missed | more),
+            sharper=sharper and (lambda: _mapped(sharper(), among_all)),
+        )  # fmt: skip
+
+    return among_all(inner)
+
+
+def _mapped(
+    found: Tableau | None, change: Callable[[Tableau], Tableau]
+) -> Tableau | None:
+    return None if found is None else change(found)
 
 
 @dataclass(frozen=True, eq=False)
@@ -243,6 +290,8 @@ def _by_classes(gram: Gram, Q: int, arcs: _Arcs) -> Tableau:
     tau[cols[~free], rows[~free]] = -arcs.a[~free]
     tau[y, np.arange(y.size)] = -tau.sum(axis=0)
 
+    cheap = float(n) ** 2 * arcs.a.size <= CHEAP_DENSE
+
     def watching(watched: Mask) -> Tableau:
         """The tableau with these in N."""
         others = np.flatnonzero(watched & ~free)
@@ -255,6 +304,7 @@ def _by_classes(gram: Gram, Q: int, arcs: _Arcs) -> Tableau:
             responses.of, lambda samples: responses.shifted(samples, -tau[:, samples]),
             np.empty((0, both.size)),
             more=lambda missed: watching(watched | missed[cols, rows]),
+            sharper=(lambda: _dense(gram, Q, arcs)) if cheap else None,
         )  # fmt: skip
 
     rank = np.where(arcs.free, -1.0, np.abs(arcs.r))

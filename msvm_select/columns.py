@@ -19,6 +19,7 @@ from typing import Any, get_args, get_type_hints
 from msvm_select.phrases import html_table
 
 SCHEMA_VERSION = 1
+HARD = 1e300  # stands for C = inf in rows and files: JSON knows no infinity
 Value = str | float | int | bool | None
 Setting = tuple[str | float | None, ...]  # a kernel's name, and PARAMETERS
 STATES = {
@@ -527,7 +528,8 @@ class Row:
     def in_words(self, sigma: bool = False, C: bool = True) -> str:
         """``rbf gamma=0.5 C=8``; without C, the kernel setting."""
         values = self.point(sigma) | ({"C": self.C} if C else {})
-        return " ".join([self.kernel, *(f"{k}={v:.6g}" for k, v in values.items())])
+        told = (f"{k}={'inf' if v >= HARD else f'{v:.6g}'}" for k, v in values.items())
+        return " ".join([self.kernel, *told])
 
     @property
     def cell(self) -> str:

@@ -19,3 +19,7 @@ class KernelError(MsvmError):
 
 class SolverError(MsvmError):
     """A solver has no answer at all; the cell becomes a row with its reason."""
+
+
+class NotSeparableError(SolverError):
+    """No machine without slack separates the classes; it names who is in the way."""

@@ -15,7 +15,12 @@ import click
 from click.shell_completion import CompletionItem
 
 from msvm_select.cli.door import opened
-from msvm_select.errors import DataError, MsvmError, SettingsError
+from msvm_select.errors import (
+    DataError,
+    MsvmError,
+    NotSeparableError,
+    SettingsError,
+)
 from msvm_select.phrases import did_you_mean
 
 with opened():
@@ -160,7 +165,9 @@ def tell(error: BaseException) -> None:
 
 
 def exit_code(error: MsvmError) -> int:
-    """3 for the data's fault, 2 for the settings', 1 for others."""
+    """3 for the data's fault, 2 for the settings', 4 and 1 for others."""
+    if isinstance(error, NotSeparableError):
+        return 4
     if isinstance(error, DataError):
         return 3
     return 2 if isinstance(error, SettingsError) else 1

@@ -126,7 +126,7 @@ def takes_one_cell(*more: str, **changes: Mapping[str, Any]) -> Decorator[Any]:
     alone = {name: {"metavar": "VALUE"} for name in PARAMETERS}
     here = {
         "kernel": {"help": EVERY["kernel"].help.replace(" May repeat.", "")},
-        "C": {"metavar": "VALUE", "help": "Default: 1."},
+        "C": {"metavar": "VALUE", "help": "inf is the widest margin. Default: 1."},
         "gamma": {"metavar": "VALUE", "help": ONE_GAMMA},
         "select": {
             "help": "With --from: choose the row by this rule, best, simplest or 1se. "

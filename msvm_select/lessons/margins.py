@@ -19,7 +19,7 @@ import numpy as np
 
 from msvm_select.lessons.lesson import Lesson
 from msvm_select.records import Floats, Plain
-from msvm_select.show.sheet import Look, Sheet
+from msvm_select.show.sheet import Look, Sheet, shown
 from msvm_select.solution import Solution
 from msvm_select.train.along_C import Trained
 
@@ -47,7 +47,7 @@ def lesson(trained: Trained) -> Lesson:
         shown=names,
         above=[
             f"{data.name}: {dual.m} samples, {dual.Q} classes, {trained.kernel}, "
-            f"C={trained.C:g}",
+            f"C={shown(trained.C)}",
             "",
         ],
         below=["", "Conventions (two classes):", *CONVENTIONS],

@@ -23,7 +23,7 @@ from msvm_select.lessons.stochastic import optimum_without_bias, stochastic_asce
 from msvm_select.lessons.subgradient import subgradient
 from msvm_select.records import Dual, Plain
 from msvm_select.show.figures.drawing import Drawing, Series
-from msvm_select.show.sheet import Look, Sheet
+from msvm_select.show.sheet import Look, Sheet, shown
 from msvm_select.solution import Solution
 from msvm_select.train.along_C import Trained
 
@@ -82,7 +82,7 @@ def lesson(trained: Trained) -> Lesson:
         listed=last,
         above=[
             f"{trained.cell.data.name}: {dual.m} samples, {dual.Q} classes, "
-            f"{trained.kernel}, C={trained.C:g}",
+            f"{trained.kernel}, C={shown(trained.C)}",
             f"exact: J = {optima[WITH]:.7g}, {solution.train_errors} errors",
             f"exact without biases: J = {optima[WITHOUT]:.7g}",
             "",

@@ -23,6 +23,7 @@ from typing import Any
 
 from msvm_select.columns import (
     CELL,
+    HARD,
     PARAMETERS,
     RANKED_BY,
     Row,
@@ -218,7 +219,8 @@ def _swept(results: Results, kernel: str, name: str) -> list[float]:
     values = {r.value(name) for r in results.rows if r.kernel == kernel} - {None}
     grid = results.settings.get(name) or ()
     numbers = {value for value in grid if not isinstance(value, str)}  # gamma: scale
-    return sorted(values | numbers if values else ())
+    # beyond C = inf there is nothing, and towards it no step
+    return sorted((values | numbers) - {HARD} if values else ())
 
 
 def _edge(

@@ -34,6 +34,7 @@ from msvm_select.settings.values import (
     flag,
     gamma_grid,
     known,
+    margin_grid,
     number,
     one_of,
     parse_grid,
@@ -198,7 +199,10 @@ class Declared:
         f"{_either(KERNELS, 'rbf')}; poly is the polynomial. May repeat.",
     )
     C: Grid = _kernel(
-        parse_grid("2^-3:2^9:7"), GRID, "Default: 2^-3:2^9:7.", flags=("--C",)
+        parse_grid("2^-3:2^9:7"),
+        replace(GRID, check=margin_grid, words=("inf",)),
+        "inf is the widest margin. Default: 2^-3:2^9:7.",
+        flags=("--C",),
     )
     gamma: tuple[float | str, ...] | None = _kernel(
         None,

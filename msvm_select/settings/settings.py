@@ -9,6 +9,7 @@ from dataclasses import MISSING, asdict, dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
 from msvm_select.columns import (
+    HARD,
     MEASURED_BY,
     RANKED_BY,
     Column,
@@ -184,6 +185,11 @@ def check_together(settings: Settings) -> None:
         raise SettingsError("qp_backend is given, but only the solver 'qp' uses it.")
     _check_criteria(settings)
     _check_metrics(settings)
+    if HARD in settings.C and settings.loss != "l1":
+        raise SettingsError(
+            "C = inf leaves no slacks to square: it is for the loss l1, whose machine "
+            "that of l2 becomes as C grows."
+        )
     check_rule(settings.select, settings.rank_by)
     if settings.race is not None and _column(settings.rank_by).name != "loo_rate":
         raise SettingsError(

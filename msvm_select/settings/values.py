@@ -18,6 +18,7 @@ from fractions import Fraction
 from numbers import Real
 from typing import Any
 
+from msvm_select.columns import HARD
 from msvm_select.errors import SettingsError
 from msvm_select.phrases import did_you_mean, listed
 
@@ -113,6 +114,15 @@ def positive_grid(value: Any, name: str) -> tuple[float, ...]:
     if values[0] <= 0.0:
         raise SettingsError(f"{name} = {values[0]:g} must be greater than 0.")
     return values
+
+
+def margin_grid(value: Any, name: str) -> tuple[float, ...]:
+    """A grid of C, in which ``inf`` is the widest margin."""
+    pieces = _pieces(value)
+    infinite = [p for p in pieces if str(p).lower() in ("inf", "infinity")]
+    numbers = [piece for piece in pieces if piece not in infinite]
+    finite = positive_grid(numbers, name) if numbers or not infinite else ()
+    return (*finite, *([HARD] if infinite and HARD not in finite else []))
 
 
 def gamma_grid(value: Any, name: str) -> tuple[float | str, ...]:

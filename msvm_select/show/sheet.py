@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from unicodedata import combining, east_asian_width
 
-from msvm_select.columns import SCHEMA_VERSION
+from msvm_select.columns import HARD, SCHEMA_VERSION
 from msvm_select.phrases import in_a_line
 from msvm_select.records import Plain, PlainRow, finite
 from msvm_select.results import parquet
@@ -235,7 +235,9 @@ def shown(value: Plain, digits: int = 4) -> str:
         return "-"
     if isinstance(value, bool):
         return "yes" if value else "no"
-    return f"{value:.{digits}g}" if isinstance(value, float) else str(value)
+    if not isinstance(value, float):
+        return str(value)
+    return "inf" if value >= HARD else f"{value:.{digits}g}"
 
 
 def aligned(rows: Sequence[Sequence[str]], left: Sequence[bool]) -> str:

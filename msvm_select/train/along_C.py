@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from msvm_select.columns import Row
+from msvm_select.columns import HARD, Row
 from msvm_select.criteria.base import Cell
 from msvm_select.errors import KernelError, MsvmError, SettingsError, SolverError
 from msvm_select.kernels.base import Kernel
@@ -22,6 +22,7 @@ from msvm_select.solution import Solution
 from msvm_select.train import events
 from msvm_select.train.events import GramTested, Progress, silent
 from msvm_select.train.prepare import Prepared, make_solver, prepared, refusal, tested
+from msvm_select.train.widest import widest
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,16 +88,20 @@ def along_C(
         return
     solver = make_solver(settings)
     machine = MACHINES[settings.machine](LOSSES[settings.loss]())
+    certain = not test.indefinite
+
+    def train(C: float, start: Any) -> Any:
+        return machine.train(
+            solver, gram, data.y, data.Q, C, start, certain, jobs, ready.weights
+        )
+
     last: Any = None
     before = 0.0
     for C in Cs:
         last, before = last if C > before else None, C
         progress(events.CellStarted(kernel, C))
-        certain = not test.indefinite
         try:
-            solution = machine.train(
-                solver, gram, data.y, data.Q, C, last, certain, jobs, ready.weights
-            )
+            solution = train(C, last) if C < HARD else widest(train, gram, data, last)
         except SolverError as error:
             yield Failed(kernel, C, error, str(error))
             continue

@@ -19,6 +19,7 @@ from msvm_select.cli import PROGRAM
 from msvm_select.cli.interrupts import beside, patiently, stop_code, thread
 from msvm_select.errors import MsvmError, SettingsError
 from msvm_select.model import examined
+from msvm_select.show.answers import suspects
 from msvm_select.show.charts import heat as matrix
 from msvm_select.show.charts import reliability
 from msvm_select.show.page import page as html
@@ -208,6 +209,7 @@ def _drawn(found: LeftOutReport) -> dict[str, Any]:
     return {
         "confusion": matrix.confusion_of(found.data.classes, found.left_out),
         "reliability": reliability.reliability_of_each(found),
+        "suspects": suspects.sheet(found),
     }
 
 

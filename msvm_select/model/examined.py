@@ -36,7 +36,13 @@ from msvm_select.solution import Solution
 from msvm_select.sweep.cells import KeptCell
 from msvm_select.train.along_C import Trained, train_cell
 
-UNUSED = ("criteria", "rank_by", "seed", "warm_start")  # settings of sweeps only
+UNUSED = (
+    "criteria",
+    "metric",
+    "rank_by",
+    "seed",
+    "warm_start",
+)  # settings of sweeps only
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,6 +13,7 @@ from msvm_select.model.examined import judged
 from msvm_select.records import Dataset
 from msvm_select.results.ranking import Results, rank
 from msvm_select.settings import settings_from
+from msvm_select.show.answers import suspects
 from msvm_select.show.charts.heat import confusion_of
 from msvm_select.show.charts.reliability import reliability_of_each
 from msvm_select.show.page.page import Report
@@ -25,6 +26,7 @@ SETTINGS = {
     "C": "0.25,1,4,16",
     "gamma": "0.125,0.5",
     "criteria": "loo,sv-rate,radius-margin,train-errors",
+    "metric": "error,log-loss,auc",
 }
 
 
@@ -47,6 +49,7 @@ def report(classes: tuple[str, ...] = ("left", "right", "top")) -> Report:
         command=command_line("some data.csv", {}, settings, "out.html"),
         confusion=confusion_of(classes, found.left_out),
         reliability=reliability_of_each(found),
+        suspects=suspects.sheet(found),
         source="some data.csv",
         digest="0" * 64,
         notes=("a note",),

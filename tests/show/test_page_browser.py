@@ -354,3 +354,12 @@ def test_on_paper_all_is_there(opened: Opener) -> None:
     assert tab.evaluate("getComputedStyle(document.body).backgroundColor") == (
         "rgb(255, 255, 255)"
     )
+
+
+def test_the_answers_are_read_on_a_telephone(opened: Opener) -> None:
+    """The rows to look at and the choice by every score, within the window."""
+    tab = opened("evil", viewport=NARROW)
+    for title in ("The clearest errors", "The best cell by each score"):
+        box = tab.get_by_role("region", name=title)
+        assert box.locator("tr").count() > 1
+        assert box.bounding_box()["width"] <= NARROW["width"]

@@ -27,12 +27,19 @@ from msvm_select.show.page.markup import (
     scrolling,
     trusted,
 )
+from msvm_select.show.sheet import Sheet
 
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{}'"
 ON_THE_MAPS = (
-    "Brighter is smaller, and better. A solid frame marks the chosen cell, a dashed "
+    "Brighter is smaller, and better; of macro F1 and of areas under the curve the "
+    "largest, and darkest, is the best. A solid frame marks the chosen cell, a dashed "
     "one the best by the score shown. Point at a cell, or move to it with the arrow "
     "keys, to see its values."
+)
+ON_SUSPECTS = (
+    "Without the row, the chosen cell calls it by another class; the clearest first. "
+    "Its class may be a mistake, or it may lie on a border. Weight is the sum of its "
+    "alpha, by the largest of any row; the rows named last speak most against it."
 )
 ON_THE_CURVES = (
     "Each line is a kernel setting; the ring marks the chosen cell. At a hollow dot "
@@ -47,13 +54,14 @@ class Report:
     ``confusion`` and ``reliability`` are the chosen cell's, or ``why_not`` says why
     there is none; ``command`` makes the page again; ``cells`` is the size of the whole
     grid, of which an interrupted sweep has done a part; ``source`` tells where the data
-    are.
+    are; ``suspects`` are the rows that the chosen cell gets wrong when left out.
     """
 
     results: Results
     command: str = ""
     confusion: Confusion | None = None
     reliability: ReliabilityChart | None = None
+    suspects: Sheet | None = None
     why_not: str = ""
     source: str | None = None
     digest: str | None = None
@@ -106,6 +114,12 @@ def _sections(report: Report) -> Iterator[tuple[str, Html]]:
     """Titles and contents, in the order of reading."""
     results = report.results
     yield "The answer", _answer(report)
+    if report.suspects is not None and report.suspects.rows:
+        told = el("p", ON_SUSPECTS, class_="aside")
+        yield "Rows to look at", joined([tables.suspects(report.suspects), told])
+    if len(asked := tables.rivals(results, report.paintings)) > 1:
+        choices = tables.choices(results, asked, report.chosen)
+        yield "Choice by every score", choices
     if report.paintings:
         yield "Over the grid", _over_the_grid(report)
         if len({row.C for row in results.rows}) > 1:

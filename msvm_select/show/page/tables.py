@@ -16,11 +16,14 @@ from msvm_select.columns import (
     state_of,
 )
 from msvm_select.names import CRITERIA, METRICS
+from msvm_select.phrases import in_a_line
 from msvm_select.results.ranking import Results
-from msvm_select.show.page.markup import Html, el, scrolling, table
+from msvm_select.show.page.markup import Html, el, joined, scrolling, table
 from msvm_select.show.page.words import grid_text, percent, text
+from msvm_select.show.sheet import Sheet
 
 FEW = 12  # features that are named at once
+MOST_SUSPECTS = 12
 # Settings that only some criteria use, and the criteria that use them.
 USED_BY = {
     "delta": ("guaranteed-risk", "compression"),
@@ -75,6 +78,45 @@ def cells(results: Results, columns: Sequence[str], chosen: Row | None) -> Html:
     )
     caption = "Every cell of the grid, ranked"
     return table(head, body, caption, caption_="unseen", id="cells")
+
+
+def rivals(results: Results, columns: Iterable[str]) -> list[str]:
+    """Of these columns those that a sweep can rank by, where some cell counts."""
+    known = [c for c in columns if column_of(c).ranks or column_of(c).metric]
+    return [c for c in known if results.ranked(c).best is not None]
+
+
+def choices(results: Results, columns: Sequence[str], chosen: Row | None) -> Html:
+    """The best cell by each score, with its value; whether that is the chosen one."""
+    heads = ("score", "best cell", "its value", "standard error", "errors", "")
+    head = el("tr", *(el("th", name, scope="col") for name in heads))
+    wrong = "loo_errors" if is_filled(results.rows, "loo_errors") else "train_errors"
+    body = []
+    for column in columns:
+        one, best = column_of(column), results.ranked(column).rows[0]
+        error = text(best, one.error) if one.error else ""
+        same = chosen is not None and best.cell == chosen.cell
+        told = (best.in_words(), text(best, column), error, text(best, wrong))
+        name = el("th", one.text, " ", el("code", column), scope="row")
+        mark = "the chosen cell" if same else ""
+        body.append(el("tr", name, *(el("td", value) for value in (*told, mark))))
+    return scrolling(table(head, body, class_="prose"), "The best cell by each score")
+
+
+def suspects(sheet: Sheet) -> Html:
+    """The first rows of the sheet, in the columns of its table."""
+    looks = [
+        look for name in sheet.shown for look in sheet.columns if look.name == name
+    ]
+    head = el("tr", *(el("th", look.title, scope="col") for look in looks))
+    body = [
+        el("tr", *(el("td", in_a_line(look.of(row))) for look in looks))
+        for row in sheet.rows[:MOST_SUSPECTS]
+    ]
+    found = scrolling(table(head, body, class_="prose"), "The clearest errors")
+    rest = len(sheet.rows) - MOST_SUSPECTS
+    more = el("p", f"and {rest} more: msvm-select loo --suspects lists all.")
+    return joined([found, more if rest > 0 else None])
 
 
 def meanings(results: Results, columns: Iterable[str]) -> Html:

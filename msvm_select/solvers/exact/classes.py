@@ -27,7 +27,13 @@ from typing import Any
 import numpy as np
 
 from msvm_select.records import Floats, Gram, Ints, Mask
-from msvm_select.solvers.exact.thin import add_to, columns_of, inverse_of, thinned
+from msvm_select.solvers.exact.thin import (
+    ThinGram,
+    add_to,
+    columns_of,
+    inverse_of,
+    kept_of,
+)
 
 RIDGE = 1e-13  # of the largest K_ii
 MOST_REFINED = 6
@@ -77,14 +83,14 @@ class ClassFactor:
         for k in range(Q):
             at = np.flatnonzero(shared[k])
             block = gram.block(rows[at], rows[at])
-            R = inverse_of(block, ridge)
+            R = inverse_of(block, ridge, isinstance(gram, ThinGram))
             add_to(T, at, R)
             U[at, k] = R.sum(axis=1)
             totals[k] = U[at, k].sum()
             members.append(at)
-            blocks.append(thinned(block))
+            blocks.append(kept_of(gram, block))
             inverses.append(R)
-        inverse = inverse_of(T, 0.0)
+        inverse = inverse_of(T, 0.0, isinstance(gram, ThinGram))
         TU = inverse @ U
         weight = U.T @ TU
         weight[np.diag_indices(Q)] -= totals
@@ -233,7 +239,7 @@ class Responses:
             self.own[mine] = begin + np.searchsorted(asked, i[mine])
             self.other[theirs] = begin + np.searchsorted(asked, i[theirs])
             self.asked.append(asked)
-            self.between.append(thinned(gram.block(asked, factor.rows[at])))
+            self.between.append(kept_of(gram, gram.block(asked, factor.rows[at])))
             self.parts.append(slice(begin, begin + asked.size))
             begin += asked.size
 

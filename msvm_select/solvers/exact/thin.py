@@ -69,9 +69,14 @@ def thinned(A: Floats, nothing: float = NO_ENTRY) -> Any:
     return csr_array((A[at], at), shape=A.shape)
 
 
-def inverse_of(block: Floats, ridge: float) -> Any:
+def kept_of(gram: Gram, block: Any) -> Any:
+    """A block of K, thin where K is: where it is not, nobody looks."""
+    return thinned(block) if isinstance(gram, ThinGram) else block
+
+
+def inverse_of(block: Floats, ridge: float, may_be_thin: bool = True) -> Any:
     """(block + ridge I)^-1, symmetric; LinAlgError where that is not definite."""
-    thin = thinned(block, SMALL_ENTRY)
+    thin = thinned(block, SMALL_ENTRY) if may_be_thin else block
     if thin is not block:
         count, group = connected_components(thin, directed=False)
         sizes = np.bincount(group, minlength=count)

@@ -55,7 +55,8 @@ def not_separable(data: Dataset, bounded: Mask | None) -> NotSeparableError:
         lines = at + 1 if data.lines is None else data.lines[at]
         rest = f" and {at.size - 10} more" if at.size > 10 else ""
         unit = "sample" if data.lines is None else "line"
-        named = f"{unit} {', '.join(map(str, lines[:10]))}{rest}"
+        plural = "" if at.size == 1 else "s"
+        named = f"{unit}{plural} {', '.join(map(str, lines[:10]))}{rest}"
     stand = "stands" if at.size == 1 else "stand"
     return NotSeparableError(
         f"{why}; {counted(at.size, 'sample')} {stand} in the way: {named}. A finite C, "

@@ -55,7 +55,7 @@ def test_who_stands_in_the_way_is_named(machine: str) -> None:
     said = settings_from({**LINEAR, "machine": machine})
     with pytest.raises(NotSeparableError, match="in the way") as caught:
         train_cell(data(twins, labels), said)
-    named = re.search(r"sample ([\d, ]+)\.", str(caught.value))
+    named = re.search(r"way: samples? ([\d, ]+)\.", str(caught.value))
     assert named is not None
     at = {int(number) - 1 for number in named[1].split(",")}
     assert at & {0, 6}
@@ -72,7 +72,7 @@ def test_the_command_ends_with_4(tmp_path: Path) -> None:
     line = (table, "--kernel", "linear", "--C", "inf")
     done = run("fit", *line, "-o", model)
     assert (done.exit_code, model.exists()) == (4, False)
-    assert "stand in the way: line " in done.stderr
+    assert "stand in the way: lines " in done.stderr
     done = run("sweep", *line, "--format", "csv")
     assert done.exit_code == 4
     (row,) = rows_of(done.stdout)

@@ -123,9 +123,10 @@ class Balanced(Criterion):
         if not cell.solution.converged:
             note = "no leave-one-out of a machine that is not at its optimum"
             return Score({}, notes=(note,))
-        left_out = joined(self._of_each_class(cell))
-        columns = {self.column: cell.data.share(left_out.wrong)}
-        return Score(columns, left_out=left_out)
+        found = joined(self._of_each_class(cell))
+        columns = {self.column: cell.data.share(found.wrong)}
+        answers = Answers.left_out(found, cell.data.weights) if cell.needs else None
+        return Score(columns, answers=answers)
 
     def _of_each_class(self, cell: Cell) -> Iterator[tuple[Mask, LeftOut]]:
         """Those who leave the same machine together: of one class and one weight."""

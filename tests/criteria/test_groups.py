@@ -129,7 +129,7 @@ def test_kept_mass_is_training_with_larger_boxes(kind):
     """Each answer is that of the machine trained with the boxes of its class grown."""
     X, y = clouds(8, m=36)
     cell = cell_of(X, y, Rbf(0.5), 0.4, kind)
-    found = Balanced().score(cell).left_out
+    found = Balanced().score(cell).answers
     sizes = np.bincount(y)
     for p in range(0, y.size, 5):
         keep = np.arange(y.size) != p
@@ -147,7 +147,7 @@ def test_kept_mass_ends_the_bias_on_noise():
         rng = np.random.default_rng(100 + seed)
         X, y = rng.normal(size=(40, 10)), np.arange(40) % 2
         cell = cell_of(X, y, Rbf(0.1), 0.01)
-        plain, kept = every_margin_of(cell), Balanced().score(cell).left_out
+        plain, kept = every_margin_of(cell), Balanced().score(cell).answers
         for name, found in (("plain", plain), ("kept", kept)):
             h = found.outputs
             areas[name].append(roc_auc_score(y, h[:, 1] - h[:, 0]))

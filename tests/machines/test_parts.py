@@ -329,3 +329,15 @@ def test_a_pair_of_other_classes_that_decides_nothing_is_in_doubt():
     assert left_out.lost[5].any()
     assert left_out.nearest[5] < 1e-6
     assert left_out.in_doubt[5]
+
+
+@pytest.mark.parametrize("kind", [OneVersusOne, OneVersusAll])
+def test_features_that_do_not_vary_leave_votes_of_the_sizes(kind):
+    """With K = 0 every left-out sample has a finite answer: that of the other class."""
+    y = np.arange(6) % 2
+    machine = kind(Hinge())
+    cell = machine.train(Exact(), Linear().gram(np.zeros((6, 1))), y, 2, 1.0)
+    found = machine.leave_out(Exact(), cell, every_margin=True)
+    own = np.arange(6), y
+    assert np.isfinite(np.delete(found.margins.ravel(), own[0] * 2 + own[1])).all()
+    assert found.errors == 6

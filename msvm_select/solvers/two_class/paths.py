@@ -141,6 +141,7 @@ def _factor(K, g, lo, hi, beta, F, n, L):
     largest = 0.0
     for a in range(n):
         largest = max(largest, K[F[a], F[a]])
+    largest = largest if largest > 0.0 else 1.0  # K may be 0
     moved = False
     a = 0
     while a < n:

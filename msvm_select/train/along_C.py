@@ -7,7 +7,7 @@ value like the others, ``Failed``, and not an exception.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,10 +15,12 @@ from msvm_select.columns import HARD, Row
 from msvm_select.criteria.base import Cell
 from msvm_select.errors import KernelError, MsvmError, SettingsError, SolverError
 from msvm_select.kernels.base import Kernel
+from msvm_select.machines.base import Machine
 from msvm_select.names import LOSSES, MACHINES
-from msvm_select.records import Dataset
+from msvm_select.records import Dataset, Gram
 from msvm_select.settings import PARAMETERS, Settings
 from msvm_select.solution import Solution
+from msvm_select.solvers.base import Solver
 from msvm_select.train import events
 from msvm_select.train.events import GramTested, Progress, silent
 from msvm_select.train.prepare import Prepared, make_solver, prepared, refusal, tested
@@ -88,20 +90,14 @@ def along_C(
         return
     solver = make_solver(settings)
     machine = MACHINES[settings.machine](LOSSES[settings.loss]())
-    certain = not test.indefinite
-
-    def train(C: float, start: Any) -> Any:
-        return machine.train(
-            solver, gram, data.y, data.Q, C, start, certain, jobs, ready.weights
-        )
-
+    train = _trainer(ready, machine, solver, gram, not test.indefinite, jobs)
     last: Any = None
     before = 0.0
     for C in Cs:
         last, before = last if C > before else None, C
         progress(events.CellStarted(kernel, C))
         try:
-            solution = train(C, last) if C < HARD else widest(train, gram, data, last)
+            solution = train(C, last)
         except SolverError as error:
             yield Failed(kernel, C, error, str(error))
             continue
@@ -112,6 +108,28 @@ def along_C(
             jobs, tell, settings.constants, machine, not test.indefinite, gram=gram,
         )  # fmt: skip
         yield Trained(kernel, C, cell, test)
+
+
+def _trainer(
+    ready: Prepared,
+    machine: Machine,
+    solver: Solver,
+    gram: Gram,
+    certain: bool,
+    jobs: int,
+) -> Callable[[float, Any], Any]:
+    """What trains at C from another machine; at C = inf, see ``widest``."""
+    data = ready.data
+
+    def train(C: float, start: Any) -> Any:
+        return machine.train(
+            solver, gram, data.y, data.Q, C, start, certain, jobs, ready.weights
+        )
+
+    def at_any(C: float, start: Any) -> Any:
+        return train(C, start) if C < HARD else widest(train, gram, data, start)
+
+    return at_any
 
 
 def one_setting(

@@ -95,16 +95,16 @@ def lesson(trained: Trained) -> Lesson:
 
 def _told(last: Step, narrow: float) -> Sequence[str]:
     reached = (
-        f"and separates the classes by {narrow:.4g} at the narrowest"
+        f"and found one, {narrow:.4g} at its narrowest"
         if last.ended
-        else "and has not: without biases these classes may not separate"
+        else "and found none: without biases these classes may not separate"
     )
     return [
         "distance: from the optimum of its own problem, relative; `knows it` says",
         "whether the procedure itself could tell that it had arrived.",
         "stochastic ignores the constraint of the biases: it trains the machine",
         "without them, whose J is larger.",
-        "perceptron is after any separation,",
+        "perceptron looks for any separation,",
         f"{reached}.",
     ]
 

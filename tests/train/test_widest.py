@@ -26,7 +26,7 @@ def data(X: np.ndarray, y: np.ndarray) -> Dataset:
     return Dataset(X, y, ("a", "b", "c")[: y.max() + 1], ("x1", "x2"))
 
 
-@pytest.mark.parametrize("machine", ["ww", "ova"])
+@pytest.mark.parametrize("machine", ["ww", "ovo", "ova"])
 def test_no_alpha_is_at_C(machine: str) -> None:
     """Every sample has margin 1 or more, and the machine is that of any large C."""
     said = settings_from({**LINEAR, "machine": machine})
@@ -48,7 +48,7 @@ def test_two_points_have_the_margin_between_them() -> None:
     assert 2.0 * found.norm_w_squared == pytest.approx((2.0 / 5.0) ** 2)
 
 
-@pytest.mark.parametrize("machine", ["ww", "ova"])
+@pytest.mark.parametrize("machine", ["ww", "ovo", "ova"])
 def test_who_stands_in_the_way_is_named(machine: str) -> None:
     """Of two equal samples of two classes one or both; without them all is well."""
     twins, labels = np.vstack([X, X[:1]]), np.append(Y, 1)

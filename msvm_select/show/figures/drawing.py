@@ -7,7 +7,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from msvm_select.records import Floats
-from msvm_select.show.figures.look import COLOURS, MARKERS, Size, legend_beside
+from msvm_select.show.figures.look import (
+    COLOURS,
+    MARKERS,
+    Size,
+    legend_beside,
+    plain_logarithms,
+)
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -59,6 +65,9 @@ def drawn(drawing: Drawing, size: Size | None = None) -> Figure:
             linestyle="-" if one.line else "none",
             markersize=4.5,
         )
+    if drawing.logarithmic:
+        plain_logarithms(axes.xaxis)
+        plain_logarithms(axes.yaxis)
     if drawing.equal:
         axes.set_aspect("equal")
     legend_beside(axes)

@@ -92,6 +92,13 @@ class Score:
         return self.answers
 
 
+def no_optimum(cell: Cell, what: str) -> Score | None:
+    """No ``what`` of a machine that is not at its optimum; None where it is at it."""
+    if cell.solution.converged:
+        return None
+    return Score({}, notes=(f"no {what} of a machine that is not at its optimum",))
+
+
 KINDS = {
     "exact": "the number itself",
     "bound": "above the error, if it applies",

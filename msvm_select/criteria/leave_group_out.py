@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from msvm_select.criteria.base import Cell, Criterion, Score
+from msvm_select.criteria.base import Cell, Criterion, Score, no_optimum
 from msvm_select.metrics.base import Answers
 from msvm_select.records import Floats, Ints, Mask
 
@@ -62,9 +62,8 @@ class LeaveOneGroupOut(Criterion):
 
     def score(self, cell: Cell, carry: Any = None) -> Score:
         """Errors and rate, and the answers."""
-        if not cell.solution.converged:
-            note = "no leave-one-group-out of a machine that is not at its optimum"
-            return Score({}, notes=(note,))
+        if none := no_optimum(cell, "leave-one-group-out"):
+            return none
         data = cell.data
         assert data.groups is not None
         if isinstance(carry, Carried) and carry.holds_for(cell.solution):

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from msvm_select.criteria.base import Cell, Criterion, Score
+from msvm_select.criteria.base import Cell, Criterion, Score, no_optimum
 from msvm_select.left_out import (
     BY_TRAINING,
     RETRAINED,
@@ -69,9 +69,8 @@ class LeaveOneOut(Criterion):
 
         In a race also between what the errors lie; of a cell that loses it that alone.
         """
-        if not cell.solution.converged:
-            note = "no leave-one-out of a machine that is not at its optimum"
-            return Score({}, notes=(note,))
+        if none := no_optimum(cell, "leave-one-out"):
+            return none
         if isinstance(carry, Hopeless) and carry.holds_for(cell.solution):
             return bounded(carry.end, cell.solution)
         if isinstance(carry, Carried) and same_beyond_hard_margin(carry, cell.solution):
@@ -120,16 +119,22 @@ class Balanced(Criterion):
 
     def score(self, cell: Cell, carry: Any = None) -> Score:
         """The rate, and the answers."""
-        if not cell.solution.converged:
-            note = "no leave-one-out of a machine that is not at its optimum"
-            return Score({}, notes=(note,))
-        found = joined(self._of_each_class(cell))
+        if none := no_optimum(cell, "leave-one-out"):
+            return none
+        reasons: list[str] = []
+        found = joined(self._of_each_class(cell, reasons))
         columns = {self.column: cell.data.share(found.wrong)}
+        notes = (f"{len(reasons)} classes: {reasons[0]}",) if reasons else ()
         answers = Answers.left_out(found, cell.data.weights) if cell.needs else None
-        return Score(columns, answers=answers)
+        return Score(columns, notes=notes, answers=answers)
 
-    def _of_each_class(self, cell: Cell) -> Iterator[tuple[Mask, LeftOut]]:
-        """Those who leave the same machine together: of one class and one weight."""
+    def _of_each_class(
+        self, cell: Cell, reasons: list[str]
+    ) -> Iterator[tuple[Mask, LeftOut]]:
+        """Those who leave the same machine together: of one class and one weight.
+
+        ``reasons`` gets why a machine did not converge.
+        """
         y, dual = cell.data.y, cell.solution.dual
         weights = np.ones(y.size) if dual.weights is None else dual.weights
         mass, C = np.bincount(y, weights), cell.machine.C_of(cell.solution)
@@ -140,6 +145,8 @@ class Balanced(Criterion):
                 cell.solver, cell.gram, y, cell.data.Q, C, cell.solution, cell.mercer,
                 cell.jobs, np.where(y == k, grown * weights, weights),
             )  # fmt: skip
+            if not machine.converged:
+                reasons.append(machine.reason)
             yield asked, cell.machine.leave_out(
                 cell.solver, machine, every_margin=asks_for_all(cell), proven=False,
                 only=asked, jobs=cell.jobs, tell=cell.tell,

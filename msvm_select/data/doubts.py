@@ -317,7 +317,7 @@ class Description:
             return ""
         return (
             "; leave-one-out judges such a row by its twin: if a column says which "
-            "rows belong together, name it with --group-column, and see logo"
+            "rows belong together, use --group-column and --criteria logo"
         )
 
 

@@ -118,8 +118,8 @@ def doubts_of_choice(results: Results) -> list[str]:
         found.append(biased)
     if grouped:
         found.append(
-            "leave-one-out leaves the others of a sample's group in the training; "
-            "--criteria logo leaves out the whole group"
+            "leave-one-out trains on the other rows of a sample's group; --criteria "
+            "logo leaves out the whole group"
         )
     return found
 

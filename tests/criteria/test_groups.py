@@ -1,5 +1,7 @@
 """Leave-one-group-out, folds of groups, and leave-one-out with kept class mass."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from sklearn.metrics import roc_auc_score
@@ -138,6 +140,20 @@ def test_kept_mass_is_training_with_larger_boxes(kind):
         h = cold.solution.outputs_at(Rbf(0.5).between(X[[p]], X[keep]))[0]
         mine = found.outputs[p]
         assert mine - mine[y[p]] == pytest.approx(h - h[y[p]], abs=1e-6)
+
+
+class _Short(Exact):
+    """An exact solver that says it has not arrived."""
+
+    def solve(self, dual, start=None):
+        return replace(super().solve(dual, start), converged=False, reason="short")
+
+
+def test_a_machine_that_falls_short_is_told():
+    """The rate of machines without a certificate comes with a note."""
+    X, y = clouds(9, m=30)
+    cell = replace(cell_of(X, y, Rbf(0.5), 0.4), solver=_Short())
+    assert Balanced().score(cell).notes == ("3 classes: short",)
 
 
 def test_kept_mass_ends_the_bias_on_noise():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -35,6 +36,7 @@ def _knows_probabilities(machine: MSVMClassifier) -> bool:
     return True
 
 
+@dataclass(eq=False, repr=False)
 class MSVMClassifier(Learner):
     """The multi-class machine of Weston and Watkins, trained to a certified optimum.
 
@@ -69,37 +71,20 @@ class MSVMClassifier(Learner):
     n_features_in_, feature_names_in_ : as everywhere in scikit-learn.
     """
 
-    def __init__(
-        self,
-        C: float = 1.0,
-        kernel: str = "rbf",
-        *,
-        gamma: float | str | None = "scale",
-        degree: float = 3,
-        coef0: float = 0.0,
-        machine: str = "ww",
-        loss: str = "l1",
-        class_weight: Any = None,
-        scale: str = "none",
-        solver: str = "exact",
-        tol: float = 1e-8,
-        probability: bool = False,
-        allow_indefinite: bool = False,
-    ) -> None:
-        """Keep the parameters; they are checked by ``fit``."""
-        self.C = C
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.machine = machine
-        self.loss = loss
-        self.class_weight = class_weight
-        self.scale = scale
-        self.solver = solver
-        self.tol = tol
-        self.probability = probability
-        self.allow_indefinite = allow_indefinite
+    C: float = 1.0
+    kernel: str = "rbf"
+    _: KW_ONLY
+    gamma: float | str | None = "scale"
+    degree: float = 3
+    coef0: float = 0.0
+    machine: str = "ww"
+    loss: str = "l1"
+    class_weight: Any = None
+    scale: str = "none"
+    solver: str = "exact"
+    tol: float = 1e-8
+    probability: bool = False
+    allow_indefinite: bool = False
 
     def fit(
         self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import threading
 import time
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -59,6 +60,7 @@ def _has_probabilities(search: MSVMSearchCV) -> bool:
     return _is_refitted(search)
 
 
+@dataclass(eq=False, repr=False)
 class MSVMSearchCV(Learner):
     """A classifier that chooses its C, kernel and parameters by exact leave-one-out.
 
@@ -103,59 +105,31 @@ class MSVMSearchCV(Learner):
     classes_, n_features_in_, feature_names_in_ : as everywhere in scikit-learn.
     """
 
-    def __init__(
-        self,
-        C: Any = None,
-        kernel: Any = "rbf",
-        *,
-        gamma: Any = None,
-        degree: Any = None,
-        coef0: Any = None,
-        machine: str = "ww",
-        loss: str = "l1",
-        class_weight: Any = None,
-        scale: str = "none",
-        criteria: Any = None,
-        metric: Any = None,
-        rank_by: str | None = None,
-        select: str = "best",
-        race: int | None = None,
-        extend: int | None = None,
-        time_budget: float | str | None = None,
-        jobs: int = 1,
-        seed: int = 0,
-        solver: str = "exact",
-        tol: float = 1e-8,
-        allow_indefinite: bool = False,
-        refit: bool = True,
-        probability: bool = False,
-        verbose: int = 0,
-    ) -> None:
-        """Keep the parameters; they are checked by ``fit``."""
-        self.C = C
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.machine = machine
-        self.loss = loss
-        self.class_weight = class_weight
-        self.scale = scale
-        self.criteria = criteria
-        self.metric = metric
-        self.rank_by = rank_by
-        self.select = select
-        self.race = race
-        self.extend = extend
-        self.time_budget = time_budget
-        self.jobs = jobs
-        self.seed = seed
-        self.solver = solver
-        self.tol = tol
-        self.allow_indefinite = allow_indefinite
-        self.refit = refit
-        self.probability = probability
-        self.verbose = verbose
+    C: Any = None
+    kernel: Any = "rbf"
+    _: KW_ONLY
+    gamma: Any = None
+    degree: Any = None
+    coef0: Any = None
+    machine: str = "ww"
+    loss: str = "l1"
+    class_weight: Any = None
+    scale: str = "none"
+    criteria: Any = None
+    metric: Any = None
+    rank_by: str | None = None
+    select: str = "best"
+    race: int | None = None
+    extend: int | None = None
+    time_budget: float | str | None = None
+    jobs: int = 1
+    seed: int = 0
+    solver: str = "exact"
+    tol: float = 1e-8
+    allow_indefinite: bool = False
+    refit: bool = True
+    probability: bool = False
+    verbose: int = 0
 
     def fit(
         self,

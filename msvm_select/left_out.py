@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
+from typing import TypedDict
 
 import numpy as np
 
@@ -53,6 +54,24 @@ def quiet(done: int, of: int) -> None:
 
 def unwatched(errors: int, left: int) -> None:
     """Go on to the end."""
+
+
+class Asked(TypedDict, total=False):
+    """How samples are to be left out, where it is not as usual.
+
+    every_margin  those too that the training margin decides; with all outputs
+    proven        by default; else margins may have some digits less
+    only          (m,): what is told of the others means nothing
+    jobs          threads, by default 1
+    tell, watch   hear how far it is; ``watch`` may end it
+    """
+
+    every_margin: bool
+    proven: bool
+    only: Mask | None
+    jobs: int
+    tell: Tell
+    watch: Watch
 
 
 @dataclass(frozen=True, eq=False)

@@ -32,6 +32,7 @@ from msvm_select.left_out import (
     NOT_A_SV,
     REPAIRED,
     SINGLE,
+    Asked,
     Led,
     LeftOut,
     Voted,
@@ -218,17 +219,8 @@ class Parts(ABC):
         """The answers for its own samples, as if they had been left out."""
 
     @abstractmethod
-    def judged(
-        self,
-        found: LeftOut,
-        machine: Composed,
-        every: bool = False,
-        only: Mask | None = None,
-    ) -> LeftOut:
-        """The answers of the whole from those of the parts (tables of ``found``).
-
-        ``every``: with the outputs of every class; ``only`` (m,): who was asked for.
-        """
+    def judged(self, found: LeftOut, machine: Composed, asked: Asked) -> LeftOut:
+        """The answers of the whole from those of the parts (tables of ``found``)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -438,20 +430,14 @@ class Pairs(Parts):
             graded=machine.graded if every else None,
         )  # fmt: skip
 
-    def judged(
-        self,
-        found: LeftOut,
-        machine: Composed,
-        every: bool = False,
-        only: Mask | None = None,
-    ) -> LeftOut:
+    def judged(self, found: LeftOut, machine: Composed, asked: Asked) -> LeftOut:
         """The pairs of p's class judge it without it, all others as they are."""
         margins = found.margins.copy()
         single = np.bincount(self.y, minlength=self.Q)[self.y] == 1
         known = np.where(single[:, None], np.nan, margins)
-        if only is not None:
+        if (only := asked.get("only")) is not None:
             known[~only] = 1.0  # right, so that nobody counts the votes of others
-        graded = self.graded_by(known, machine) if every else None
+        graded = self.graded_by(known, machine) if asked.get("every_margin") else None
         votes = self.voted(machine, known)
         margins[np.arange(self.m), self.y] = np.inf
         return Voted(
@@ -515,13 +501,7 @@ class Rests(Parts):
         margins[at, self.y] = np.inf
         return Led(self.y, margins, none, none, none > 0)
 
-    def judged(
-        self,
-        found: LeftOut,
-        machine: Composed,
-        every: bool = False,
-        only: Mask | None = None,
-    ) -> LeftOut:
+    def judged(self, found: LeftOut, machine: Composed, asked: Asked) -> LeftOut:
         """Every part is without p: its outputs tell."""
         at, y, h = np.arange(self.m), self.y, found.margins
         single = (np.bincount(y, minlength=self.Q) == 1)[y]

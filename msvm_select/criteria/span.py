@@ -87,7 +87,7 @@ def predicted_left_out(machine: Composed) -> LeftOut | None:
     found = gathered(
         parts.y, parts.towards(table), none, none, none > 0, np.zeros(shape)
     )
-    return parts.judged(found, machine)
+    return parts.judged(found, machine, {})
 
 
 def predicted_margins(solution: Solution) -> Floats | None:

@@ -8,9 +8,9 @@ problem for all classes (Weston-Watkins), or parts of two classes (``composed``)
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Unpack
 
-from msvm_select.left_out import LeftOut, Tell, Watch, quiet, unwatched
+from msvm_select.left_out import Asked, LeftOut
 from msvm_select.records import Dual, Floats, Gram, Ints, Mask
 
 if TYPE_CHECKING:
@@ -29,6 +29,19 @@ class Loss(ABC):
         """The training problem for the labels y (m,) in 0..Q-1, with C_i = C w_i."""
 
 
+class Task(NamedTuple):
+    """What to train on, and how: the arguments of ``Machine.train``."""
+
+    solver: Solver
+    gram: Gram
+    y: Ints
+    Q: int
+    C: float
+    certain: bool = True
+    jobs: int = 1
+    weights: Floats | None = None
+
+
 class Machine(ABC):
     """A multi-class SVM with a loss. What it trains certifies itself."""
 
@@ -38,7 +51,6 @@ class Machine(ABC):
         """``loss``: of every problem that it trains."""
         self.loss = loss
 
-    @abstractmethod
     def train(
         self,
         solver: Solver,
@@ -57,6 +69,11 @@ class Machine(ABC):
 
         Where K may be indefinite nothing is ``certain`` to stay beyond hard margin.
         """
+        return self._trained(Task(solver, gram, y, Q, C, certain, jobs, weights), last)
+
+    @abstractmethod
+    def _trained(self, task: Task, last: Any) -> Any:
+        """As ``train``."""
 
     def C_of(self, machine: Any) -> float:
         """The C that a machine was trained at, as it was asked for."""
@@ -72,21 +89,9 @@ class Machine(ABC):
 
     @abstractmethod
     def leave_out(
-        self,
-        solver: Solver,
-        machine: Any,
-        *,
-        every_margin: bool = False,
-        proven: bool = True,
-        only: Mask | None = None,
-        jobs: int = 1,
-        tell: Tell = quiet,
-        watch: Watch = unwatched,
+        self, solver: Solver, machine: Any, **asked: Unpack[Asked]
     ) -> LeftOut:
-        """Every sample judged by the machine without it; ``watch`` may end it.
-
-        With ``only`` (m,) what is told of the others means nothing.
-        """
+        """Every sample judged by the machine without it."""
 
     @abstractmethod
     def without(self, solver: Solver, machine: Any, samples: Mask) -> tuple[Any, Ints]:

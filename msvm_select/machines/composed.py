@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Unpack
 
 import numpy as np
 
-from msvm_select.left_out import LeftOut, Tell, Watch, quiet, unwatched
-from msvm_select.machines.base import Machine
+from msvm_select.left_out import Asked, LeftOut, quiet
+from msvm_select.machines.base import Machine, Task
 from msvm_select.machines.losses import check_C
 from msvm_select.parts import Composed, Pairs, Parts, Rests
-from msvm_select.records import Floats, Gram, Ints, Mask, Work
+from msvm_select.records import Gram, Ints, Mask, Work
 
 if TYPE_CHECKING:
     from msvm_select.solvers.base import Solver
@@ -22,19 +22,9 @@ class Composing(Machine):
 
     kind: ClassVar[type[Parts]]
 
-    def train(
-        self,
-        solver: Solver,
-        gram: Gram,
-        y: Ints,
-        Q: int,
-        C: float,
-        last: Any = None,
-        certain: bool = True,
-        jobs: int = 1,
-        weights: Floats | None = None,
-    ) -> Composed:
+    def _trained(self, task: Task, last: Any) -> Composed:
         """All parts at C, begun at those of ``last``."""
+        solver, gram, y, Q, C, certain, jobs, weights = task
         check_C(C)
         parts = self.kind(gram, y, Q, C, self.loss, certain, weights)
         if isinstance(last, Composed):
@@ -42,9 +32,9 @@ class Composing(Machine):
             wider = bool((parts.box >= last.parts.box).all())
             if last.converged and last.hard_margin and same_loss and wider:
                 return replace(last, parts=parts, work=Work())
-        return self._trained(solver, parts, last, jobs)
+        return self._solved(solver, parts, last, jobs)
 
-    def _trained(
+    def _solved(
         self, solver: Solver, parts: Parts, last: Composed | None, jobs: int = 1
     ) -> Composed:
         found, seconds = solver.solve_parts(parts, last, jobs)
@@ -66,23 +56,19 @@ class Composing(Machine):
         return moved
 
     def leave_out(
-        self,
-        solver: Solver,
-        machine: Any,
-        *,
-        every_margin: bool = False,
-        proven: bool = True,
-        only: Mask | None = None,
-        jobs: int = 1,
-        tell: Tell = quiet,
-        watch: Watch = unwatched,
+        self, solver: Solver, machine: Any, **asked: Unpack[Asked]
     ) -> LeftOut:
         """Each sample left out of the parts that it is in, then the decision.
 
         That is known of all samples at the same time: there is nothing to watch.
         """
-        found = solver.leave_parts_out(machine, only=only, jobs=jobs, tell=tell)
-        judged: LeftOut = machine.parts.judged(found, machine, every_margin, only)
+        found = solver.leave_parts_out(
+            machine,
+            only=asked.get("only"),
+            jobs=asked.get("jobs", 1),
+            tell=asked.get("tell", quiet),
+        )
+        judged: LeftOut = machine.parts.judged(found, machine, asked)
         return judged
 
     def without(
@@ -93,7 +79,7 @@ class Composing(Machine):
         begun[samples] = 0.0
         found = machine.found._replace(alpha=begun)
         last = replace(machine, parts=parts, found=found)
-        return self._trained(solver, parts, last), np.arange(parts.m)
+        return self._solved(solver, parts, last), np.arange(parts.m)
 
 
 class OneVersusOne(Composing):

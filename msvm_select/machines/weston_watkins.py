@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
-from msvm_select.left_out import LeftOut, Tell, Watch, quiet, unwatched
-from msvm_select.machines.base import Machine
-from msvm_select.records import Floats, Gram, Ints, Mask
+from msvm_select.left_out import Asked, LeftOut
+from msvm_select.machines.base import Machine, Task
+from msvm_select.records import Gram, Ints, Mask
 from msvm_select.solution import Solution, onward
 
 if TYPE_CHECKING:
@@ -21,21 +21,10 @@ class WestonWatkins(Machine):
 
     name = "ww"
 
-    def train(
-        self,
-        solver: Solver,
-        gram: Gram,
-        y: Ints,
-        Q: int,
-        C: float,
-        last: Any = None,
-        certain: bool = True,
-        jobs: int = 1,
-        weights: Floats | None = None,
-    ) -> Solution:
+    def _trained(self, task: Task, last: Any) -> Solution:
         """The optimum of the one problem, begun at the last."""
-        dual = self.loss.dual(gram, y, Q, C, weights)
-        return onward(solver, dual, last, certain)
+        dual = self.loss.dual(task.gram, task.y, task.Q, task.C, task.weights)
+        return onward(task.solver, dual, last, task.certain)
 
     def on(self, gram: Gram, machine: Any) -> Solution:
         """With the dual of its loss."""
@@ -49,22 +38,10 @@ class WestonWatkins(Machine):
         )  # fmt: skip
 
     def leave_out(
-        self,
-        solver: Solver,
-        machine: Any,
-        *,
-        every_margin: bool = False,
-        proven: bool = True,
-        only: Mask | None = None,
-        jobs: int = 1,
-        tell: Tell = quiet,
-        watch: Watch = unwatched,
+        self, solver: Solver, machine: Any, **asked: Unpack[Asked]
     ) -> LeftOut:
         """By the solver's own road."""
-        return solver.leave_out(
-            machine, every_margin=every_margin, proven=proven, only=only,
-            jobs=jobs, tell=tell, watch=watch,
-        )  # fmt: skip
+        return solver.leave_out(machine, **asked)
 
     def without(
         self, solver: Solver, machine: Any, samples: Mask

@@ -489,6 +489,13 @@ class Row:
     auc_se: float | None = _error_of("auc")
     cost_se: float | None = _error_of("cost")
     smooth_error_se: float | None = _error_of("smooth_error")
+    drawn_from: int | None = column(
+        "the rows of the data that the samples were drawn from, by `--subsample`",
+        "rows drawn from",
+        unit="samples",
+        empty="all of them count",
+        appended=True,
+    )
     further: Mapping[str, float | None] = field(default_factory=dict, hash=False)
     by_class: tuple[tuple[int, int], ...] = field(default=(), compare=False)
 

@@ -51,7 +51,7 @@ def refuse_gram(
     raise DataError(
         f"{name}: {some} have a Gram matrix of {sized(8 * held * held)}; training "
         f"takes {COPIES:g} times that{several}, and {sized(free)} are free:{fewer} "
-        f"take a random part of the rows (about {fit} would fit)"
+        f"take a random part of the rows (about {fit} would fit: --subsample {fit})"
         + (", or say --machine ovo, which needs no whole matrix" if in_blocks else "")
     )
 

@@ -102,3 +102,9 @@ def between(low: float, high: float) -> str:
     if first.split()[1] == last.split()[1]:
         first = first.split()[0]
     return f"{first} to {last}"
+
+
+def of_a_subsample(m: int, whole: int, seed: int | None) -> str:
+    """What stands with numbers that not all rows were used for."""
+    drawn = "" if seed is None else f" with seed {seed}"
+    return f"Of a subsample: {m} of the {whole} rows, drawn by class{drawn}."

@@ -90,7 +90,7 @@ class Dataset:
     file each sample stands; ``reading`` holds the options that it was read by, as far
     as they are not the defaults. ``weights`` (m,) are greater than 0; ``groups`` (m,)
     are codes into ``group_names``. Of sequences there is an ``alphabet``, and X holds
-    their letters.
+    their letters. A subsample was ``drawn_from`` so many.
     """
 
     X: Floats
@@ -109,6 +109,7 @@ class Dataset:
     groups: Ints | None = None
     group_names: tuple[str, ...] = ()
     alphabet: str = ""
+    drawn_from: int | None = None
 
     def __repr__(self) -> str:
         """Name and sizes, in one line."""
@@ -132,6 +133,20 @@ class Dataset:
     def Q(self) -> int:
         """The number of classes."""
         return len(self.classes)
+
+    def rows(self, keep: Ints) -> Dataset:
+        """Some of the samples, of the same classes; groups are numbered anew."""
+        ids = None if self.ids is None else tuple(self.ids[i] for i in keep)
+        some = replace(self, X=self.X[keep], y=self.y[keep], ids=ids)
+        if self.lines is not None:
+            some = replace(some, lines=self.lines[keep])
+        if self.weights is not None:
+            some = replace(some, weights=self.weights[keep])
+        if self.groups is not None:
+            left, codes = np.unique(self.groups[keep], return_inverse=True)
+            names = tuple(self.group_names[g] for g in left)
+            some = replace(some, groups=codes.astype(np.int64), group_names=names)
+        return some
 
     def share(self, which: Mask) -> float:
         """The share of these samples (m,) of all, by their weights."""

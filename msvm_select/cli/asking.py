@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 import click
@@ -94,7 +95,7 @@ def chosen_reading(
     """How to read the data, as far as anybody has said it."""
     _warn_of_strangers()
     names = [name for name in READING if name in options]
-    typed = _said(options, names)
+    typed = {n: READING[n].checked(v) for n, v in _said(options, names).items()}
     around = environment(name for name in names if name not in typed)
     places = {_option(name): around.where(name) for name in around.values}
     if file is not None:
@@ -113,6 +114,7 @@ def read(data: str, settings: Settings | None = None, **reading: Any) -> Dataset
     kernels = set() if settings is None else set(settings.kernel) - {"linear"}
     if settings is not None and settings.machine != "ovo" and kernels and data != "-":
         rows = source_file.rows_at_least(data)
+        rows = min(rows, int(reading.get("subsample") or rows))
         vouched = kernels <= {"rbf", "polynomial"}
         shrinks = vouched and prepare.shrinks(rows, settings)
         memory.refuse_gram(
@@ -120,8 +122,11 @@ def read(data: str, settings: Settings | None = None, **reading: Any) -> Dataset
             in_blocks=rows > prepare.WHOLE and vouched,
             part=memory.WORKING if shrinks else 1.0,
         )  # fmt: skip
+    options = read_options(**reading)
+    if settings is not None:
+        options = replace(options, seed=settings.seed)
     with told_places():
-        return patiently(reader.read_dataset, data, read_options(**reading))
+        return patiently(reader.read_dataset, data, options)
 
 
 def read_options(

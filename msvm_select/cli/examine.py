@@ -35,7 +35,7 @@ LEFT_OUT_SCORES = (
 @click.command("loo", cls=Command)
 @data_argument
 @takes_one_cell(
-    *(*ROW, "jobs", "fail_above", *READ, "every", "scores", "suspects"),
+    *(*ROW, "jobs", "fail_above", *READ, "seed", "every", "scores", "suspects"),
     *(*REPORT, "verbose"),
     jobs={"help": "Samples at the same time. Default: 1."},
     scores={"help": LEFT_OUT_SCORES},
@@ -82,7 +82,7 @@ def loo(data: str, every: bool, scores: bool, suspects: bool, **options: Any) ->
 @data_argument
 @takes_one_cell(
     *(*ROW, "delta", "maurey_c", "dimension", "union"),
-    *("jobs", *READ, "explain", *REPORT, "verbose"),
+    *("jobs", *READ, "seed", "explain", *REPORT, "verbose"),
     jobs={"help": "Samples at the same time. Default: 1."},
 )
 def bound(data: str, explain: bool, **options: Any) -> None:
@@ -109,7 +109,7 @@ def bound(data: str, explain: bool, **options: Any) -> None:
 
 @click.command("margins", cls=Command)
 @data_argument
-@takes_one_cell(*ROW, *READ, *REPORT, "verbose")
+@takes_one_cell(*ROW, *READ, "seed", *REPORT, "verbose")
 def margins(data: str, **options: Any) -> None:
     """Show the margin between each two classes, and the samples closest to it.
 

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
         "programs, .libsvm for LIBSVM's svm-predict.",
     },
 )
-@takes_one_cell(*ROW, "probabilities", *READ, "quiet", "verbose")
+@takes_one_cell(*ROW, "probabilities", *READ, "seed", "quiet", "verbose")
 def command(data: str, output: str, probabilities: bool, **options: Any) -> None:
     """Train one machine, certify it, and save it for `predict`.
 

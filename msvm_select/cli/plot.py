@@ -83,7 +83,7 @@ PATH_C = "2^-6:2^10:17"
         "the polynomial, 1/(features x variance) for rbf and sigmoid.",
     },
 )
-@takes(*READ, "quiet")
+@takes(*READ, "seed", "quiet")
 def command(files: Files, **options: Any) -> None:
     """Draw results as a heat map or curves, a machine's regions, samples along C.
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from msvm_select.model.predictions import Predictions
 
 OFFERED = ("csv", "tsv", "json", "ndjson")
-KNOWN = ("one_hot", "drop", "weight_column", "group_column", "alphabet")
+KNOWN = ("one_hot", "drop", "weight_column", "group_column", "alphabet", "subsample")
 """What the model knows of its own columns."""
 HELP = {
     "target": "The class column, if there is one, to count the errors. Default: the "

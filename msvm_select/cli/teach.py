@@ -28,7 +28,7 @@ NO_ROW = dict.fromkeys(("source", "rank", "select"))  # no earlier results
 @click.command("teach", cls=Command)
 @argument("topic")
 @argument("what", metavar="[DATA|NUMBER]", required=False)
-@takes_one_cell("picture", *READ, *REPORT, "verbose")
+@takes_one_cell("picture", *READ, "seed", *REPORT, "verbose")
 def command(topic: str, what: str | None, picture: str | None, **options: Any) -> None:
     """Compute a procedure or an example of the lecture notes.
 

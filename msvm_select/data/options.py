@@ -12,6 +12,7 @@ from msvm_select.errors import SettingsError
 from msvm_select.names import INPUT_FORMATS
 from msvm_select.phrases import listed, quoted
 from msvm_select.records import Columns
+from msvm_select.settings.values import whole
 
 MISSING_POLICIES = ("error", "drop", "mean")
 DECIMALS = {"point": False, ".": False, "comma": True, ",": True}
@@ -23,6 +24,7 @@ THOUSANDS = {
     "underscore": "_",
 }
 SWAP = str.maketrans(",.", ".,")
+OF_SUBSAMPLE = ("subsample", "seed")
 SPACES = " \u00a0\u2009\u202f"
 
 
@@ -63,7 +65,8 @@ class ReadOptions:
     ``target``, ``id_column``, ``one_hot``, ``drop`` and the columns of weights and
     groups are names or numbers of columns (1-based; negative ones count from the end; a
     column that has the number as its name wins). So is ``sheet``, of a workbook. The
-    last three are for sequences.
+    next three are for sequences. Of ``subsample`` rows, drawn with ``seed``, see the
+    module of that name.
     """
 
     target: str | None = None
@@ -84,9 +87,14 @@ class ReadOptions:
     label_from: str | None = None
     labels: str | None = None
     alphabet: str | None = None
+    subsample: int | None = None
+    seed: int = 0
 
     def __post_init__(self) -> None:
         """Refuse what is no choice."""
+        for name, least in (("subsample", 1), ("seed", 0)):
+            if getattr(self, name) is not None:
+                whole(least)(getattr(self, name), name)
         if self.missing not in MISSING_POLICIES:
             raise SettingsError(f"--missing {self.missing}: error, drop or mean")
         if self.input_format not in (None, *INPUT_FORMATS):
@@ -103,11 +111,15 @@ class ReadOptions:
 
     @property
     def said(self) -> dict[str, Any]:
-        """The options that are not at their defaults, by their names."""
+        """The options that are not at their defaults, by their names.
+
+        Not those of a subsample, which is drawn of what was read.
+        """
         given = {
             field.name: value
             for field in fields(self)
             if (value := getattr(self, field.name)) != field.default
+            if field.name not in OF_SUBSAMPLE
         }
         if not given.pop("header", True):
             given["no_header"] = True

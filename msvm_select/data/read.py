@@ -19,6 +19,7 @@ from msvm_select.data.doubts import Problems
 from msvm_select.data.excel import read_excel
 from msvm_select.data.held import Body, Frame, Held, body_of
 from msvm_select.data.options import (
+    OF_SUBSAMPLE,
     OPTIONS,
     PYTHON,
     Notation,
@@ -28,6 +29,7 @@ from msvm_select.data.options import (
 from msvm_select.data.roles import Heading, Roles, prediction_roles, training_roles
 from msvm_select.data.samples import dataset_of, samples_of
 from msvm_select.data.source import BYTES, Readable, Source, load
+from msvm_select.data.subsample import subsampled
 from msvm_select.data.table import Table, open_table
 from msvm_select.errors import DataError, SettingsError
 from msvm_select.extras import need
@@ -52,7 +54,8 @@ NOT_FOR: dict[str, tuple[str, ...]] = {
     "fasta": tuple(
         name
         for name in (*OPTIONS, "no_header")
-        if name not in ("encoding", "input_format", "missing", *OF_SEQUENCES)
+        if name
+        not in ("encoding", "input_format", "missing", *OF_SEQUENCES, *OF_SUBSAMPLE)
     ),
 }
 """Options that a format has no use for."""
@@ -67,11 +70,12 @@ def as_dataset(data: Any, **reading: Any) -> Dataset:
     >>> as_dataset(frame, target="species", drop=["id"], missing="mean")
     >>> as_dataset((X, y))
     """
+    options = options_of(**reading)
     if isinstance(data, Dataset):
-        _refuse_options(reading)
-        return data
+        _refuse_options({n: v for n, v in reading.items() if n not in OF_SUBSAMPLE})
+        return subsampled(data, options)
     if is_file(data):
-        return read_dataset(data, options_of(**reading))
+        return read_dataset(data, options)
     held = _held(data)
     if isinstance(data, tuple | list) and len(data) == 2:
         frame, reading["target"] = _joined(*data)
@@ -84,13 +88,16 @@ def as_dataset(data: Any, **reading: Any) -> Dataset:
         )
     options, problems = options_of(**reading), Problems(NAME, unit="row")
     body = body_of(held, problems)
-    return _to_learn(held.heading, body, options, "data", problems)
+    whole = _to_learn(held.heading, body, options, "data", problems)
+    return subsampled(whole, options)
 
 
 def split_reading(data: Any, values: dict[str, Any]) -> tuple[Dataset, dict[str, Any]]:
     """The samples, read by those of the values that are for reading; and the others."""
     reading = {name: value for name, value in values.items() if name in OPTIONS}
-    others = {name: value for name, value in values.items() if name not in OPTIONS}
+    others = {name: v for name, v in values.items() if name not in OPTIONS}
+    if "seed" in values:  # that of all that shuffles
+        others["seed"] = values["seed"]
     return as_dataset(data, **reading), others
 
 
@@ -126,6 +133,11 @@ def read_dataset(path: Readable, options: ReadOptions | None = None) -> Dataset:
     Raises UnusableDataError with all that was found wrong, and where.
     """
     options = options or ReadOptions()
+    return subsampled(_read(path, options), options)
+
+
+def _read(path: Readable, options: ReadOptions) -> Dataset:
+    """All of its rows."""
     source, problems = _source(path, options)
     if source.format in READERS:
         return READERS[source.format]().to_learn(source, options, problems)
@@ -149,6 +161,8 @@ def read_features(
     ``missing=mean`` or the options say so.
     """
     options = options or ReadOptions()
+    if options.subsample is not None:
+        raise SettingsError("--subsample is for data to learn from, not to classify.")
     source, problems = _source(path, options)
     if source.format in READERS:
         reader = READERS[source.format]()

@@ -17,6 +17,8 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
+from msvm_select.data.options import options_of
+from msvm_select.data.subsample import drawn, subsampled
 from msvm_select.model.model import Model
 from msvm_select.phrases import listed, quoted
 from msvm_select.records import Columns, Dataset, Ints, Scaling
@@ -30,6 +32,15 @@ class Given:
     data: Dataset
     rows: Ints
     features: tuple[str, ...]
+
+    def drawn(self, count: int | None, seed: int) -> Given:
+        """A subsample of them."""
+        options, data = options_of(subsample=count, seed=seed), self.data
+        some = subsampled(data, options)
+        if count is None or some.drawn_from is None:
+            return self
+        keep = drawn(data.y, data.Q, count, seed, data.groups)
+        return replace(self, data=some, rows=self.rows[keep])
 
     def placed(self, model: Model) -> Model:
         """The model, whose support vectors are told by their places there."""

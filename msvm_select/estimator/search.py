@@ -90,7 +90,9 @@ class MSVMSearchCV(Learner):
     extend : how often the grid may be widened; by default twice without a grid.
     time_budget : seconds, or "10m".
     jobs : kernel settings at the same time; the results do not depend on it.
-    seed : for the criteria that shuffle.
+    seed : for the criteria that shuffle, and for ``subsample``.
+    subsample : sweep only so many of the samples, of each class its share, groups kept
+        whole. The machine is then trained on these.
     refit : keep the machine, to predict with.
     probability : so that it has ``predict_proba``, as MSVMClassifier has it.
     verbose : 1 tells on stderr how far it is, 2 tells every cell.
@@ -130,6 +132,7 @@ class MSVMSearchCV(Learner):
     refit: bool = True
     probability: bool = False
     verbose: int = 0
+    subsample: int | None = None
 
     def fit(
         self,
@@ -145,6 +148,7 @@ class MSVMSearchCV(Learner):
         """
         given = self._given(X, y, sample_weight, groups)
         try:
+            given = given.drawn(self.subsample, self.seed)
             settings = self._settings(given.data)
             progress = Aloud(self.verbose) if self.verbose else silent
             results, kept = swept(given.data, settings, progress)

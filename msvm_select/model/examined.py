@@ -30,6 +30,7 @@ from msvm_select.geometry.margins import PairMargin, pair_margins, part_margins
 from msvm_select.left_out import LeftOut
 from msvm_select.names import KERNELS
 from msvm_select.parts import Composed
+from msvm_select.phrases import of_a_subsample
 from msvm_select.records import Dataset, Plain
 from msvm_select.settings import PARAMETERS, Settings, settings_from
 from msvm_select.solution import Solution
@@ -82,8 +83,12 @@ class Examined:
 
     @property
     def warnings(self) -> list[str]:
-        """The same as a line to show, or no line."""
-        return [f"Warning: {self.warning}"] if self.warning else []
+        """The same as a line to show, if there is one; and that rows were drawn."""
+        data, found = self.data, []
+        if data.drawn_from is not None:
+            seed = data.reading.get("seed")
+            found.append(of_a_subsample(data.m, data.drawn_from, seed))
+        return [*found, *([f"Warning: {self.warning}"] if self.warning else [])]
 
 
 @dataclass(frozen=True, eq=False)

@@ -33,7 +33,7 @@ from msvm_select.phrases import did_you_mean
 from msvm_select.records import Columns, Floats, Scaling
 
 FORMAT = "msvm-select model"
-FORMAT_VERSION = 3  # 2 knows no columns of weights or groups, 1 only the machine ww
+FORMAT_VERSION = 4  # 3 knows no subsamples, 2 no weights or groups, 1 only ww
 ENDINGS = (".json", ".npz")
 EXPORTS = {one.ENDING: one for one in (libsvm, onnx)}
 """The modules that write a model for other programs, by the ending of the file."""
@@ -116,7 +116,7 @@ def _meta(model: Model) -> dict[str, Any]:
         "kernel": {"name": model.kernel.name, **model.kernel.parameters},
         "C": model.C,
         "classes": list(model.classes),
-        "training": asdict(model.training),
+        "training": _training(model.training),
         "certificate": {k: _finite(v) for k, v in asdict(model.certificate).items()},
         "columns": stored(model.columns),
         "scaling": model.scaling.kind,
@@ -125,9 +125,17 @@ def _meta(model: Model) -> dict[str, Any]:
     }
 
 
+def _training(training: Training) -> dict[str, Any]:
+    """Without what older programs do not know, where there is nothing to say of it."""
+    told = asdict(training)
+    return {k: v for k, v in told.items() if k != "drawn_from" or v is not None}
+
+
 def _version(model: Model) -> int:
     """The first version that knows all that there is to say of the model."""
     columns = model.columns
+    if model.training.drawn_from is not None:
+        return 4
     if columns.weight_column is not None or columns.group_column is not None:
         return 3
     return 1 if model.machine == "ww" else 2

@@ -130,6 +130,7 @@ def model_of(
             train_errors=solution.train_errors,
             solver=solver,
             loss="l1" if solution.dual.quadratic is None else "l2",
+            drawn_from=data.drawn_from,
         ),
         versions=versions(),
         machine=machine,
@@ -180,6 +181,7 @@ class CellOfResults:
         told = {name: getattr(self.row, name) for name in TOLD}
         told |= {"machine": told["machine"] or "ww", "loss": told["loss"] or "l1"}
         told |= {name: self.results.settings.get(name) for name in TRAINING}
+        told["seed"] = (self.results.data.get("reading") or {}).get("seed")
         return {name: v for name, v in told.items() if v is not None and v != ""}
 
     @property

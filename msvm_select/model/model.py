@@ -47,7 +47,10 @@ class Certificate:
 
 @dataclass(frozen=True)
 class Training:
-    """What the machine was trained on and by, and how it did there."""
+    """What the machine was trained on and by, and how it did there.
+
+    The ``m`` samples may be a subsample, ``drawn_from`` more.
+    """
 
     data: str
     m: int
@@ -56,6 +59,7 @@ class Training:
     train_errors: int
     solver: str
     loss: str = "l1"
+    drawn_from: int | None = None
 
 
 @dataclass(frozen=True, eq=False, repr=False)

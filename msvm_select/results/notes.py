@@ -17,7 +17,7 @@ from typing import Any
 from msvm_select.columns import Row, answering, column_of, holds, lower_bound, state_of
 from msvm_select.criteria.guaranteed_risk import FIXED_BEFOREHAND, INDEX
 from msvm_select.names import KERNELS
-from msvm_select.phrases import counted, quoted
+from msvm_select.phrases import counted, of_a_subsample, quoted
 from msvm_select.results.ranking import Baseline, Results, baseline_of
 
 COLUMN = "guaranteed_risk"
@@ -105,6 +105,15 @@ def race_note(results: Results) -> str:
     whose = f"the {best} best" if best and best > 1 else "the best"
     what = f"{lost} of {counted(len(results.rows), 'cell')} lost the race"
     return f"{what} (>=): judged only until they could not be among {whose}"
+
+
+def subsample_note(results: Results) -> str:
+    """That the rows are of a subsample; empty where all of the data count."""
+    row = next(iter(results.rows), None)
+    if row is None or row.drawn_from is None:
+        return ""
+    seed = results.data.get("reading", {}).get("seed")
+    return of_a_subsample(int(row.n_samples or 0), row.drawn_from, seed)
 
 
 def doubts_of_choice(results: Results) -> list[str]:

@@ -318,6 +318,7 @@ def data_summary(data: Dataset) -> dict[str, Any]:
     return {
         "name": data.name,
         "n_samples": data.m,
+        **({} if data.drawn_from is None else {"drawn_from": data.drawn_from}),
         "n_features": int(data.X.shape[1]),
         "n_classes": data.Q,
         "target": data.target,

@@ -458,6 +458,11 @@ READING = _by_name(
         "underscore. Default: nothing.",
         words=("comma", "point", "space", "apostrophe", "underscore"),
     ),
+    subsample=_reading(
+        COUNT,
+        "Take N of the rows: of each class its share, drawn by --seed, groups kept "
+        "whole. Every output says so. Default: all.",
+    ),
     label_from=_reading(
         TEXT,
         "Of sequences: a pattern whose first group is the class, in the header. "

@@ -110,6 +110,7 @@ class Chain:
             "solver": settings.solver,
             "n_samples": data.m,
             "n_classes": data.Q,
+            "drawn_from": data.drawn_from,
             "loss": None if settings.loss == "l1" else settings.loss,
             "machine": None if settings.machine == "ww" else settings.machine,
         }

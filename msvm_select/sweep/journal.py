@@ -204,7 +204,7 @@ def header_of(
 ) -> dict[str, Any]:
     """What a journal begins with, as it is read back from JSON."""
     summary = data_summary(data)
-    header = {
+    header: dict[str, Any] = {
         "journal": "msvm-select",
         "schema_version": SCHEMA_VERSION,
         "data": {
@@ -215,7 +215,7 @@ def header_of(
             "class_sizes": np.bincount(data.y, minlength=data.Q).tolist(),
             "target": data.target,
             "names": list(data.features),
-            **{name: summary[name] for name in ("reading",) if name in summary},
+            **{n: summary[n] for n in ("reading", "drawn_from") if n in summary},
             "sha256": fingerprint(data),
         },
         "settings": {**settings.deciding(), **_costs(settings)},

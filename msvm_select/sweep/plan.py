@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from msvm_select.data.subsample import drawn
 from msvm_select.errors import KernelError, MsvmError
 from msvm_select.geometry.ball import pair_steps
 from msvm_select.handover import Handover, NothingYetError
@@ -308,20 +309,14 @@ class _Watch:
 
 
 def part_of(data: Dataset, size: int) -> Dataset:
-    """So many samples, of each class its share and at least two; always the same."""
-    order = np.random.default_rng(0).permutation(data.m)
-    place = np.empty(data.m)
-    for k in range(data.Q):
-        members = order[data.y[order] == k]
-        place[members] = (np.arange(members.size) + 0.5) / members.size
-        place[members[:2]] = -1.0
-    return _rows(data, np.sort(np.argsort(place, kind="stable")[:size]))
+    """So many samples, of each class its share; always the same."""
+    return _rows(data, drawn(data.y, data.Q, max(size, data.Q)))
 
 
 def _rows(data: Dataset, keep: Ints) -> Dataset:
+    some = data.rows(keep)
     square = data.X.shape == (data.m, data.m)
-    X = data.X[np.ix_(keep, keep)] if square else data.X[keep]
-    return replace(data, X=X, y=data.y[keep], ids=None, lines=None)
+    return replace(some, X=some.X[:, keep]) if square else some
 
 
 def _spread(count: int, most: int) -> list[int]:

@@ -112,6 +112,11 @@ def prepared(data: Dataset, settings: Settings) -> Prepared:
             "out --race or --weight-column."
         )
     check_kernels(data, settings)
+    if "precomputed" in settings.kernel and data.drawn_from is not None:
+        raise SettingsError(
+            "--subsample draws rows, and of a precomputed kernel the columns would "
+            "have to be drawn with them: leave it out."
+        )
     scaling = Scaling.fit(data.X, settings.scale, data.weights)
     X = scaling.apply(data.X)
     kernels = settings.kernels(X, data.weights)

@@ -19,6 +19,7 @@ from msvm_select.results.notes import (
     doubts_of_choice,
     race_note,
     risk_notes,
+    subsample_note,
 )
 from msvm_select.results.ranking import Results
 from msvm_select.show import pipeline
@@ -62,6 +63,7 @@ def sheet(
         below=[
             "",
             *_legend(head),
+            *filter(None, [subsample_note(results)]),
             *([f"{known.text}."] if known else []),
             *wrap(f"{missed}." if missed else "", WIDTH, subsequent_indent="  "),
             *_troubles(head),

@@ -20,6 +20,7 @@ from msvm_select.results.notes import (
     doubts_of_choice,
     race_note,
     risk_notes,
+    subsample_note,
 )
 from msvm_select.results.ranking import Results
 from msvm_select.settings import PARAMETERS, Settings
@@ -117,6 +118,7 @@ def notes(results: Results) -> list[str]:
     """What to know before trusting the answer."""
     warning, choice = baseline_warning(results), results.choice
     found = [warning] if warning else []
+    found += filter(None, [subsample_note(results)])
     if choice is not None and choice.tied > 1:
         found.append(
             f"{choice.tied} cells tie for the best {results.column}. The one with the "

@@ -33,6 +33,7 @@ from msvm_select.solvers.leave_out.exchanges import exchange_each
 from msvm_select.solvers.two_class import paths
 from msvm_select.sweep.cells import Chain
 from msvm_select.sweep.costs import Costs, Estimate, Place, hard_margin, in_parallel
+from msvm_select.sweep.shards import share_of
 from msvm_select.train.events import CellStarted, Event, Started
 from msvm_select.train.prepare import (
     LOOKED_AT,
@@ -102,7 +103,10 @@ class Plan:
 
 def plan(data: Dataset, settings: Settings) -> Plan:
     """The sweep that ``run_sweep`` would do; nothing is compiled for it."""
-    ready = prepared(data, settings)
+    ready = _own_share(prepared(data, settings))
+    settings = ready.settings
+    if not ready.kernels:
+        return Plan(data, settings, (), Estimate(0.0, 0.0))
     note = compiling_note(ready.started(ranked=True))
     began = time.perf_counter()
     found = None if note else estimate(data, settings, ready.kernels)
@@ -110,6 +114,14 @@ def plan(data: Dataset, settings: Settings) -> Plan:
     other = quicker(ready, found, left) if found and left > 0.0 else ""
     rough = tuple(_too_rough(ready))
     return Plan(data, settings, ready.kernels, found, note, other, rough)
+
+
+def _own_share(ready: Prepared) -> Prepared:
+    """The cells of the shard alone, if there is one."""
+    settings = ready.settings
+    share = share_of(settings.shard, ready.kernels, settings.C)
+    Cs = next(iter(share.values()), ())  # alike for all
+    return replace(ready, kernels=tuple(share), settings=replace(settings, C=Cs))
 
 
 def quicker(ready: Prepared, slow: Estimate | None = None, more: float = MORE) -> str:

@@ -73,6 +73,19 @@ def test_it_can_be_read_by_a_program() -> None:
 
 
 @pytest.mark.usefixtures("guess")
+def test_a_shard_counts_its_own_cells() -> None:
+    """The parts of the grid make the whole; one too many is empty."""
+    cells = []
+    for number in (1, 2, 3):
+        line = (*GRID, "--shard", f"{number}/3", "--dry-run", "--format", "json")
+        document = json.loads(run("sweep", IRIS, *line).stdout)
+        cells += [(k["gamma"], C) for k in document["kernels"] for C in document["C"]]
+    assert sorted(cells) == [(g, C) for g in (0.25, 1.0) for C in (0.1, 1.0, 10.0)]
+    last = run("sweep", IRIS, *GRID, "--shard", "7/7", "--dry-run")
+    assert "7/7, empty: there are more parts than cells" in last.stdout
+
+
+@pytest.mark.usefixtures("guess")
 def test_nothing_is_swept_or_written(tmp_path: Path) -> None:
     """No file, whatever files are asked for."""
     out = tmp_path / "out.csv"

@@ -41,6 +41,7 @@ def _facts(plan: Plan) -> dict[str, Any]:
         "cells": plan.cells,
         "criteria": list(settings.criteria),
         **{n: getattr(settings, n) for n in ("rank_by", "solver", "loss", "jobs")},
+        **({"shard": settings.shard} if settings.shard else {}),
         "gram_bytes": plan.gram_bytes,
         "peak_bytes": plan.peak_bytes,
         "too_rough": [{"kernel": k.name, **k.parameters} for k in plan.too_rough],
@@ -57,6 +58,7 @@ def _lines(plan: Plan) -> list[tuple[str, str]]:
     peak = f"about {sized(plan.peak_bytes)} in all"
     return [
         ("data", f"{data.name}: {sizes}"),
+        *([("shard", _shard(plan))] if settings.shard else []),
         ("kernels", str(len(plan.kernels))),
         *(("", text) for text in _kernels(plan)),
         ("C", f"{len(settings.C)}: {_listed(settings.C)}"),
@@ -68,6 +70,11 @@ def _lines(plan: Plan) -> list[tuple[str, str]]:
         *([("note", plan.quicker)] if plan.quicker else []),
         *(("note", TOO_ROUGH.format(kernel)) for kernel in plan.too_rough),
     ]
+
+
+def _shard(plan: Plan) -> str:
+    empty = "empty: there are more parts than cells"
+    return f"{plan.settings.shard}, {'the cells below' if plan.kernels else empty}"
 
 
 def _more(rounds: int) -> str:

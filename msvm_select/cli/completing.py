@@ -31,7 +31,7 @@ from click.shell_completion import (
     split_arg_string,
 )
 
-from msvm_select.names import CRITERIA, INPUT_ENDINGS, METRICS
+from msvm_select.names import CRITERIA, INPUT_ENDINGS, LESSONS, METRICS
 from msvm_select.settings.catalogue import COLUMN, EVERY, FILE
 
 DELIMITERS = {"tab": "\t", "semicolon": ";", "comma": ","}
@@ -103,11 +103,17 @@ def _by(ctx: click.Context, incomplete: str) -> list[Item]:
     return criteria + _starting(incomplete, _header(results, None, None))
 
 
+def _topic(ctx: click.Context, incomplete: str) -> list[Item]:
+    """Of ``teach``."""
+    return _starting(incomplete, LESSONS)
+
+
 COMPLETERS: dict[str, Callable[[click.Context, str], list[Item]]] = {
     "rank_by": _rank_by,
     "by": _by,
     "config": _config,
-    **dict.fromkeys(("results", "model"), _file),
+    "topic": _topic,
+    **dict.fromkeys(("results", "model", "what"), _file),
 }
 """By the name of the parameter: arguments, and options that look at others."""
 

@@ -10,7 +10,13 @@ from msvm_select.cli.options import Command, takes
 
 
 @click.command("generate", cls=Command)
-@click.argument("name", metavar="NAME")
+@click.argument(
+    "name",
+    metavar="NAME",
+    shell_complete=lambda ctx, argument, start: [
+        name for name in generating.GENERATORS if name.startswith(start)
+    ],
+)
 @takes(
     *("per_class", "seed", "output"),
     seed={

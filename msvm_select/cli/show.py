@@ -14,7 +14,7 @@ from typing import Any
 
 import click
 
-from msvm_select.cli import COMPLETE_VARIABLE, EXIT_CODES, PROGRAM, cli
+from msvm_select.cli import COMMANDS, COMPLETE_VARIABLE, EXIT_CODES, PROGRAM, cli
 from msvm_select.cli.completing import SHELLS
 from msvm_select.cli.options import Command, takes
 from msvm_select.criteria import base as criteria
@@ -143,7 +143,14 @@ def _lines(facts: Facts) -> list[str]:
 
 
 @click.command("help", cls=Command)
-@click.argument("name", metavar="[COMMAND]", required=False)
+@click.argument(
+    "name",
+    metavar="[COMMAND]",
+    required=False,
+    shell_complete=lambda ctx, argument, start: [
+        name for name in COMMANDS if name.startswith(start)
+    ],
+)
 @click.pass_context
 def show_help(context: click.Context, name: str | None) -> None:
     """Print the help of a command, or of the whole program.

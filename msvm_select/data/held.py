@@ -16,7 +16,7 @@ import numpy as np
 
 from msvm_select.data.cells import Cells, Reader
 from msvm_select.data.doubts import Problems
-from msvm_select.data.options import PYTHON, Notation
+from msvm_select.data.options import PYTHON, SWAP, Notation
 from msvm_select.data.roles import Heading
 from msvm_select.data.table import Texts
 from msvm_select.records import Floats, Ints
@@ -113,7 +113,7 @@ def body_of(held: Held, problems: Problems) -> Body:
         problems.settle()
         numbers = {i: _numbers(held, i, reader) for i in roles.numeric}
         texts: dict[int, Texts] = {
-            i: np.array(reader.text(written(held.values(i))), dtype=object)
+            i: np.array(reader.text(_texts(held, i, reader)), dtype=object)
             for i in roles.texts
         }
         reader.tell(held.heading.line, m, problems)
@@ -133,6 +133,18 @@ def _numbers(held: Held, i: int, reader: Reader) -> Floats:
     texts = all(isinstance(v, str) for v in values if not _is_gap(v))
     lines: Sequence[int] = held.lines.tolist()
     return (reader if texts else as_is).column(i, written(values), lines)
+
+
+def _texts(held: Held, i: int, reader: Reader) -> list[str]:
+    """A column as the text that a file would have; weights as it writes numbers."""
+    cells = written(held.values(i))
+    if (
+        i == reader.roles.weight
+        and reader.notation.comma
+        and held.numbers(i) is not None
+    ):
+        return [cell.translate(SWAP) for cell in cells]
+    return cells
 
 
 def written(values: Sequence[Any]) -> list[str]:

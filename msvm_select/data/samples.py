@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from msvm_select.data.cells import LIBSVM_TARGET, Cells
+from msvm_select.data.cells import COMMA, LIBSVM_TARGET, Cells
 from msvm_select.data.doubts import (
     Problems,
     check_classes,
@@ -17,6 +17,7 @@ from msvm_select.data.doubts import (
     note_row_numbers,
     refuse_measurement,
 )
+from msvm_select.data.options import Notation
 from msvm_select.data.roles import Roles
 from msvm_select.data.table import Texts
 from msvm_select.phrases import listed, quoted
@@ -38,7 +39,7 @@ def dataset_of(
     _check_some(cells, problems)
     settle_extremes(cells, problems)
     cells = settle_missing(cells, target, columns.missing, problems)
-    cells, weights = settle_weights(cells, columns.weight_column, problems)
+    cells, weights = settle_weights(cells, columns, problems)
     groups, group_names = groups_of(cells, columns.group_column, problems)
     refuse_empty_columns(cells, problems)
     columns = replace(columns, one_hot=categories(cells, columns.one_hot))
@@ -253,17 +254,21 @@ def _tell_filled(cells: Cells, holes: Mask, problems: Problems) -> None:
 
 
 def settle_weights(
-    cells: Cells, column: str | None, problems: Problems
+    cells: Cells, columns: Columns, problems: Problems
 ) -> tuple[Cells, Floats | None]:
     """The weights (m,), all greater than 0: a row of weight 0 is left out."""
+    column = columns.weight_column
     if column is None:
         return cells, None
     texts, lines = cells.texts[column], cells.lines
-    weights = np.array([float(t) if is_number(t) else math.nan for t in texts])
+    notation = Notation(columns.decimal == "comma", columns.thousands)
+    plain = map(notation.plain, texts)
+    weights = np.array([float(t) if is_number(t) else math.nan for t in plain])
     bad = np.flatnonzero(~(np.isfinite(weights) & (weights >= 0.0)))
     for i in bad[:SHOWN]:
         said = f"the weight {quoted(texts[i])} is no" if texts[i] else "there is no"
-        problems.add(f"{said} number of at least 0", int(lines[i]), column)
+        way = "; say --decimal comma" if COMMA.fullmatch(texts[i]) else ""
+        problems.add(f"{said} number of at least 0{way}", int(lines[i]), column)
     if bad.size > SHOWN:
         problems.add(f"{bad.size - SHOWN} more weights like these", column=column)
     none = weights == 0.0

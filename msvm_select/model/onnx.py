@@ -78,6 +78,8 @@ def remarks(model: Model, path: str | Path) -> list[str]:
     ]
     if model.columns.missing == "mean":
         told.append("A missing value (NaN) takes the mean, as in the training.")
+    else:
+        told.append(f"A missing value (NaN) gives the label {TIED!r}, and no error.")
     return told
 
 

@@ -28,7 +28,7 @@ BLOCKS = 3  # more than these and only the shades are shown
 def heat_text(chart: HeatMap, width: int = 80, shades: str = SHADES) -> str:
     """The map as lines of at most ``width`` characters, with what its marks mean.
 
-    The more ink, the larger the value; the numbers stand beside it where they fit.
+    The less ink, the better the value; the numbers stand beside it where they fit.
     """
     lines = wrap(f"{chart.name}: {chart.label.titled}".removeprefix(": "), width)
     for panel in chart.panels:
@@ -91,11 +91,12 @@ def _text(
 
 
 def _legend(chart: HeatMap, shades: str) -> Iterator[str]:
-    if (scale := chart.scale) is not None:
-        low, high = chart.label.shown(scale.low), chart.label.shown(scale.high)
-        by = ", by its logarithm" if scale.is_log else ""
-        ink = f"'{shades[0]}' {low} to '{shades[-1]}' {high} {chart.label.unit}".strip()
-        yield f"{ink}{by}: the more ink, the larger"
+    if chart.scale is not None and chart.ends is not None:
+        first, last = map(chart.label.shown, chart.ends)
+        by = ", by its logarithm" if chart.scale.is_log else ""
+        ink = f"'{shades[0]}' {first} to '{shades[-1]}' {last} {chart.label.unit}"
+        more = "smaller" if chart.label.largest else "larger"
+        yield f"{ink.strip()}{by}: the more ink, the {more}"
     if chart.chosen is not None:
         yield f"{CHOSEN} {chart.verdict}"
     for state, meaning in chart.marked.items():

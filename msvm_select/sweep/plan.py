@@ -24,6 +24,7 @@ from msvm_select.handover import Handover, NothingYetError
 from msvm_select.kernels.base import Kernel
 from msvm_select.kernels.mercer import MANY
 from msvm_select.memory import COPIES, WORKING
+from msvm_select.metrics import loops
 from msvm_select.phrases import between, roughly
 from msvm_select.records import Dataset, Ints
 from msvm_select.settings import Settings, settings_from
@@ -205,6 +206,9 @@ def _used(event: Started) -> Iterator[tuple[str, int, Any]]:
         yield "leave-one-out", 40 if parts else 30, one
     if any(name.startswith(BALLS) for name in event.criteria):
         yield "the balls", 1, pair_steps
+    for metric, kernel in (("log-loss", loops.temper), ("auc", loops.areas)):
+        if metric in event.metrics:
+            yield f"the metric {metric}", 1, kernel
 
 
 def _new(kernel: Any) -> bool:

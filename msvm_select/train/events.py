@@ -38,6 +38,7 @@ class Started:
     machine: str = "ww"
     C: tuple[float, ...] = ()
     time_budget: float | None = None
+    metrics: tuple[str, ...] = ()
 
     @property
     def cells(self) -> int:

@@ -83,9 +83,13 @@ class Prepared:
         how = (settings.solver, settings.loss)
         scored = (settings.criteria, settings.rank_by, settings.jobs)
         started = Started(data.name, *sizes, *how, *(scored if ranked else ()))
-        budget = settings.time_budget if ranked else None
-        machine, C = settings.machine, settings.C
-        return replace(started, machine=machine, C=C, time_budget=budget)
+        if ranked:
+            started = replace(
+                started,
+                time_budget=settings.time_budget,
+                metrics=settings.metric or (),
+            )
+        return replace(started, machine=settings.machine, C=settings.C)
 
 
 def prepared(data: Dataset, settings: Settings) -> Prepared:

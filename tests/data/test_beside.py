@@ -1,9 +1,11 @@
 """The columns beside features and class: weights and groups."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from msvm_select.data.doubts import describe
+from msvm_select.data.read import as_dataset
 from msvm_select.errors import DataError, SettingsError
 from msvm_select.settings import settings_from
 from msvm_select.settings.values import class_weights
@@ -63,6 +65,24 @@ def test_groups_are_never_missing_and_never_one():
         read("a,g,class\n1,p,x\n2,p,y\n", group_column="g")
     with pytest.raises(DataError, match="every weight is 0"):
         read("a,w,class\n1,0,x\n2,0,y\n", weight_column="w")
+
+
+def test_weights_are_written_as_the_numbers_are():
+    """With decimal commas and separators, said or recognised; numbers are numbers."""
+    text = "a;w;class\n1,5;0,5;x\n2;1.000,25;y\n3;2;x\n4;1;y\n"
+    found = read(text, weight_column="w", decimal="comma", thousands=".")
+    assert found.weights.tolist() == [0.5, 1000.25, 2.0, 1.0]
+    found = read(text.replace("1.000,25", "1,25"), weight_column="w")
+    assert found.weights.tolist() == [0.5, 1.25, 2.0, 1.0]
+    with pytest.raises(
+        DataError, match=r"'0,5' is no number of at least 0; say --deci"
+    ):
+        read(text.replace("1,5", "1").replace("1.000,25", "1"), weight_column="w")
+    with pytest.raises(DataError, match=r"the weight '0.5' is no number"):
+        read(text.replace("0,5", "0.5"), weight_column="w", decimal="comma")
+    frame = pd.DataFrame({"a": ["1,5", "2"], "w": [0.5, 2.0], "class": ["x", "y"]})
+    found = as_dataset(frame, target="class", weight_column="w", decimal="comma")
+    assert found.weights.tolist() == [0.5, 2.0]
 
 
 def test_class_weights(tmp_path):

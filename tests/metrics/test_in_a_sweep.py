@@ -181,6 +181,7 @@ def test_the_classes_in_every_output(csv, tmp_path):
     line = ("sweep", csv, "--C", "1", "--gamma", "0.3", "--metric", "balanced-error")
     table = run(*line).stdout
     assert "Wrong by class (loo): 'c' " in table
+    assert not any(text.count("(") > text.count(")") for text in table.splitlines())
     run(*line, "-o", out)
     missed = json.loads(out.read_text())["chosen"]["by_class"]
     results = read_results(out)

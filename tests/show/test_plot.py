@@ -21,7 +21,7 @@ from msvm_select.results.choosing import chosen as choose
 from msvm_select.results.ranking import Results, rank
 from msvm_select.show.charts.curves import bundles_of, curves_of
 from msvm_select.show.charts.heat import heat_map_of
-from msvm_select.show.charts.scale import Grid, Scale, compact
+from msvm_select.show.charts.scale import SHADES, Grid, Scale, colour, compact
 from msvm_select.show.figures import look
 from msvm_select.show.figures.look import short, thinned
 from msvm_select.show.page.charts import Painting, style
@@ -168,6 +168,25 @@ def test_the_heat_map_shows_every_cell(swept: Results) -> None:
     assert told[0] == "best by loo: rbf gamma=1 C=8 (10.0 %)"
     assert told[2] == "failed"
     assert figure.axes[1].get_ylabel() == "leave-one-out error rate, %"
+
+
+def test_the_largest_is_the_brightest_where_it_is_the_best() -> None:
+    """Of auc the first shade is the largest value, in the map, its legends, its bar."""
+    from msvm_select.show.figures.heat import heat_map
+
+    found = results(*(row(C, None, 9, auc=auc) for C, auc in ((0.5, 0.6), (2.0, 0.9))))
+    chart = heat_map_of(found, "auc")
+    shades = {c.value: chart.level(c) for c in chart.cells}
+    assert shades == {0.9: 0, 0.6: SHADES - 1}
+    assert Painting(found, "auc").ends() == ("0.9", "0.6")
+    assert "' ' 0.9 to 'O' 0.6: the more ink, the smaller" in heat_text(
+        chart, 80, ASCII_SHADES
+    )
+    drawing = heat_map(chart)
+    drawing.canvas.draw()
+    bar = drawing.axes[-1].collections[-1]
+    top = bar.cmap(bar.norm(0.9))
+    assert top[:3] == pytest.approx([c / 255.0 for c in colour(0)])
 
 
 @pytest.mark.parametrize(("worst", "is_log"), [(40, False), (50, False), (51, True)])

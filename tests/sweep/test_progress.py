@@ -4,6 +4,7 @@ import io
 import itertools
 import os
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -436,5 +437,7 @@ def test_what_is_compiled_is_said(
     note = planning.compiling_note(started)
     assert note.startswith(words)
     assert bool(note) is bool(words)
+    scored = planning.compiling_note(replace(started, metrics=("auc", "error")))
+    assert "the metric auc, once" in scored
     monkeypatch.setattr(planning, "_new", lambda kernel: False)
     assert planning.compiling_note(started) == ""

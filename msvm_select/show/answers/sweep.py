@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import partial
@@ -26,6 +27,7 @@ from msvm_select.show import pipeline
 from msvm_select.show.pipeline import Case, cases_of, remark
 from msvm_select.show.sheet import WIDTH, Look, Sheet, shown
 
+COUNTED = re.compile(r"('[^']{,30}' )?\d+ of \d+ \([^)]*\)")
 CELL_STATES = {
     "ok": pipeline.OK,
     "not_converged": pipeline.SKIPPED,
@@ -65,7 +67,7 @@ def sheet(
             *_legend(head),
             *filter(None, [subsample_note(results)]),
             *([f"{known.text}."] if known else []),
-            *wrap(f"{missed}." if missed else "", WIDTH, subsequent_indent="  "),
+            *_wrapped(f"{missed}." if missed else ""),
             *_troubles(head),
             *([f"{lost}."] if (lost := race_note(results)) else []),
         ],
@@ -187,6 +189,13 @@ def _legend(results: Results) -> list[str]:
         f"{kernels}){'' if there else f', not shown: {choice.row.cell}'}",
         f"  {_reason(results)}",
     ]
+
+
+def _wrapped(text: str) -> list[str]:
+    """Lines, none of which ends within ``'a' 17 of 17 (100 %)``."""
+    held = COUNTED.sub(lambda found: found[0].replace(" ", "\xa0"), text)
+    lines = wrap(held, WIDTH, subsequent_indent="  ")
+    return [line.replace("\xa0", " ") for line in lines]
 
 
 def _troubles(results: Results) -> list[str]:

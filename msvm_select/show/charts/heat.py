@@ -121,11 +121,21 @@ class HeatMap:
         found = {cell.state for cell in self.cells}.difference(PLAIN)
         return {state: text for state, text in STATES.items() if state in found}
 
+    @property
+    def ends(self) -> tuple[float, float] | None:
+        """The values of the first and the last shade: the best is the first."""
+        if self.scale is None:
+            return None
+        low, high = self.scale.low, self.scale.high
+        return (high, low) if self.label.largest else (low, high)
+
     def level(self, cell: HeatCell, levels: int = SHADES) -> int | None:
-        """The cell's shade, 0 for the least value; None where no value counts."""
+        """The cell's shade, 0 for the best value; None where no value counts."""
         if self.scale is None or cell.counted is None:
             return None
-        return self.scale.level(cell.counted, levels)
+        level = self.scale.level(cell.counted, levels)
+        turned = self.label.largest and self.scale.low < self.scale.high
+        return levels - 1 - level if turned else level
 
     def shade(self, cell: HeatCell) -> tuple[str, str] | None:
         """Its colour and the ink on it; None where no value counts."""

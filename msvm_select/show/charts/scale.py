@@ -1,7 +1,7 @@
 """Values -> places, shades and short texts: one rule of each for every renderer.
 
-The palette (viridis) runs from a bright yellow, the least and best value, over green to
-a dark violet. It keeps its order in grey print and for colour-blind readers.
+The palette (viridis) runs from a bright yellow, the best value, over green to a dark
+violet. It keeps its order in grey print and for colour-blind readers.
 """
 
 from __future__ import annotations

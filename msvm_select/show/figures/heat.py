@@ -142,7 +142,8 @@ def _colour_bar(figure: Figure, chart: HeatMap, scale: Scale, axes: list[Axes]) 
 
     ends = [chart.label.factor * value for value in (scale.low, scale.high)]
     norm = (LogNorm if scale.is_log else Normalize)(ends[0], ends[1])
-    shades = ListedColormap([shade(level)[0] for level in range(SHADES)])
+    levels = range(SHADES)[:: -1 if chart.label.largest else 1]  # upwards
+    shades = ListedColormap([shade(level)[0] for level in levels])
     many = len(axes) > 2
     bar = figure.colorbar(
         ScalarMappable(norm, shades), ax=axes, pad=0.02, shrink=0.6 if many else 1.0

@@ -83,10 +83,10 @@ class Painting:
 
     def ends(self) -> tuple[str, str]:
         """The texts at the bright and at the dark end of the scale."""
-        if (scale := self.chart.scale) is None:
+        if (ends := self.chart.ends) is None:
             return "no value counts", ""
-        low, high = self._shown(scale.low), self._shown(scale.high)
-        return low, "" if low == high else high
+        first, last = map(self._shown, ends)
+        return first, "" if first == last else last
 
     def legend(self) -> str:
         """What the shades stand for."""

@@ -31,10 +31,9 @@ from msvm_select.show.sheet import Sheet
 
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{}'"
 ON_THE_MAPS = (
-    "Brighter is smaller, and better; of macro F1 and of areas under the curve the "
-    "largest, and darkest, is the best. A solid frame marks the chosen cell, a dashed "
-    "one the best by the score shown. Point at a cell, or move to it with the arrow "
-    "keys, to see its values."
+    "Brighter is better. A solid frame marks the chosen cell, a dashed one the best by "
+    "the score shown. Point at a cell, or move to it with the arrow keys, to see its "
+    "values."
 )
 ON_SUSPECTS = (
     "Without the row, the chosen cell calls it by another class; the clearest first. "

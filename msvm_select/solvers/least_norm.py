@@ -62,8 +62,12 @@ def least_norm(found: Solution) -> Solution:
     rows, heads = np.nonzero(loose)
     if rough or not 0 < rows.size <= MOST_LOOSE or _independent(dual.gram, rows):
         return found
-    A = Arcs(rows, dual.y[rows], heads).incidence(dual.Q)
     size = float(dual.gram.diagonal.max(initial=0.0)) or 1.0  # K may be 0
+    some = _entangled(dual.gram, rows, size)
+    rows, heads = rows[some], heads[some]
+    if not rows.size:
+        return found
+    A = Arcs(rows, dual.y[rows], heads).incidence(dual.Q)
     H = (dual.gram.block(rows, rows) + size) * (A @ A.T)
     x = _least(H, size, found.alpha[rows, heads], dual.box[rows])
     if x is None:
@@ -177,28 +181,51 @@ def _independent(gram: Gram, rows: Ints) -> bool:
     return gram.factor is None and gram.part(np.unique(rows)).positive_definite
 
 
+def _dependence(H: Floats, least: float) -> tuple[Ints, Ints, Floats]:
+    """Variables whose rows of H are independent, the others, and these by the former.
+
+    ``others`` are W' ``kept``; a pivot below ``least`` is 0.
+    """
+    packed, order, rank, _ = lapack.dpstrf(H, tol=least, lower=1)
+    L, n = np.tril(packed[:, :rank]), order.size
+    order = order.astype(np.int64) - 1
+    W = np.empty((rank, n - rank))
+    few = max(1, int(AT_ONCE // (rank + 1) ** 2))  # scipy keeps Python's lock meanwhile
+    for first in range(rank, n, few):
+        right = L[first : first + few].T
+        W[:, first - rank : first - rank + few] = solve_triangular(
+            L[:rank], right, lower=True, trans=1
+        )
+    return order[:rank], order[rank:], W
+
+
+def _entangled(gram: Gram, rows: Ints, size: float) -> Mask:
+    """Which of these variables have samples that depend on others.
+
+    H x = 0 and A'x = 0 mean that tau of each class is in the null space of K, and
+    sums to 0. Samples that have no part in it keep their alpha.
+    """
+    samples, at = np.unique(rows, return_inverse=True)
+    K = gram.block(samples, samples) + size
+    kept, others, W = _dependence(K, SURE * DEPENDENT * size)
+    found = np.zeros(samples.size, np.bool_)
+    found[others] = True
+    found[kept] = np.abs(W).max(axis=1, initial=0.0) > BY_NONE
+    return np.asarray(found[at])
+
+
 def _basis(H: Floats, size: float) -> tuple[Ints, Floats]:
     """Which variables can move at all, and B (free, q) for them.
 
     No directions: none can.
     """
-    packed, order, rank, _ = lapack.dpstrf(H, tol=DEPENDENT * size, lower=1)
-    n, order = order.size, order - 1
-    if rank == n:
-        return np.empty(0, np.int64), np.empty((0, 0))
-    L = np.zeros((n, rank))
-    L[order] = np.tril(packed)[:, :rank]
-    # each dependent variable is written by some of those that the factor kept
-    kept, free = order[:rank], np.ones(n, np.bool_)
-    free[kept] = False
-    few = max(1, int(AT_ONCE // (rank + 1) ** 2))  # scipy keeps Python's lock meanwhile
-    for first in range(rank, n, few):
-        right = L[order[first : first + few]].T
-        by_kept = solve_triangular(L[kept], right, lower=True, trans=1)
-        free[kept] |= np.abs(by_kept).max(axis=1) > BY_NONE
-    chosen = np.flatnonzero(free)
-    left, sizes, _ = np.linalg.svd(L[chosen], full_matrices=False)
-    return chosen, left[:, : chosen.size - (n - rank)] if sizes.size else left
+    kept, others, W = _dependence(H, DEPENDENT * size)
+    if not others.size:
+        return others, np.empty((0, 0))
+    moved = np.abs(W).max(axis=1) > BY_NONE
+    # the kept rows of L are independent, and all others follow from them
+    by_kept = np.vstack([np.eye(int(np.count_nonzero(moved))), W[moved].T])
+    return np.r_[kept[moved], others], np.linalg.qr(by_kept)[0]
 
 
 def nearest_to_zero(basis: Floats, start: Floats, top: Floats) -> Floats | None:

@@ -36,6 +36,19 @@ def test_twins_carry_the_same():
     assert found.gap < 1e-10
 
 
+def test_samples_that_depend_on_no_other_are_not_looked_at(monkeypatch):
+    """Twins among many: their alpha is what a look at all variables finds."""
+    X, y = table("iris")
+    X, y = np.r_[X, X[::30]], np.r_[y, y[::30]]
+    dual = Dual(Rbf(1.0).gram(X), y, 3, 4.0)
+    found = Exact().solve(dual)
+    everything = lambda gram, rows, size: np.ones(rows.size, bool)  # noqa: E731
+    monkeypatch.setattr("msvm_select.solvers.least_norm._entangled", everything)
+    other = Exact().solve(dual)
+    assert found.alpha[:150:30] == pytest.approx(found.alpha[150:], rel=1e-6)
+    assert found.alpha == pytest.approx(other.alpha, abs=1e-8)
+
+
 @pytest.mark.parametrize("first", range(0, 120, 40))
 def test_alpha_does_not_depend_on_the_order_of_the_rows(first):
     """Nor n_sv and n_bounded, on small problems with twins and points of a lattice."""

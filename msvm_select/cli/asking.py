@@ -118,7 +118,7 @@ def read(data: str, settings: Settings | None = None, **reading: Any) -> Dataset
         vouched = kernels <= {"rbf", "polynomial"}
         shrinks = vouched and prepare.shrinks(rows, settings)
         memory.refuse_gram(
-            f"{data} (judged by its size)", rows,
+            f"{data} (judged by its size)", rows, min(settings.at_once, 1),
             in_blocks=rows > prepare.WHOLE and vouched,
             part=memory.WORKING if shrinks else 1.0,
         )  # fmt: skip

@@ -51,10 +51,12 @@ CHOOSING = (
     *("require_applicable", "require_converged"),
 )
 """Which cell to take, and when not to be content with it."""
+CLUSTER = ("cluster", "tls_ca", "tls_cert", "tls_key")
+"""Where the cells are trained."""
 REPORT = ("format", "output", "all_columns", "quiet")
 """What becomes of the answer."""
 SWEEP = (
-    *(*GRID, "no_extend", *CHOOSING, *READ, "top", *REPORT, "verbose"),
+    *(*GRID, "no_extend", *CHOOSING, *CLUSTER, *READ, "top", *REPORT, "verbose"),
     *("journal", "resume", "report", "dry_run", "show_config"),
 )
 """All that a sweep can be told."""

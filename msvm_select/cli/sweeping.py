@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from msvm_select import files
-from msvm_select.cli import PROGRAM
+from msvm_select.cli import PROGRAM, options
 from msvm_select.cli.interrupts import beside, patiently, stop_code, thread
 from msvm_select.errors import MsvmError, SettingsError
 from msvm_select.model import examined
@@ -26,6 +26,7 @@ from msvm_select.show.page import page as html
 from msvm_select.show.page import words
 from msvm_select.sweep import budget as budgets
 from msvm_select.sweep import cells, loop, plan
+from msvm_select.sweep import cluster as clusters
 from msvm_select.sweep import journal as journals
 from msvm_select.sweep import race as races
 from msvm_select.train import events, prepare
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from msvm_select.settings import Settings
     from msvm_select.train.events import Progress
 
+CLUSTERS = "msvm_select.clusters"
 UNFINISHED = "the sweep was interrupted before its end."
 CUT_SHORT = "judging the samples one by one was interrupted."
 NO_SAMPLES = "the file of results does not hold the samples; sweep --report has one."
@@ -74,7 +76,9 @@ def swept(
     settings = loop.on_data(data, settings)
     keeper = cells.Kept(settings, progress or talk)
     race, budget = races.Race.of(settings), budgets.Budget(settings.time_budget)
-    each = partial(loop.iterate, data, journal=journal, race=race)
+    cluster = _cluster(settings, talk)
+    elsewhere = None if cluster is None else cluster.done
+    each = partial(loop.iterate, data, journal=journal, race=race, elsewhere=elsewhere)
     sweep = loop.Extension(each, settings, budget.watched(keeper))
     rows: list[Row] = []
     stop: KeyboardInterrupt | MsvmError | None = None
@@ -85,6 +89,8 @@ def swept(
             for row in beside(budget.within(sweep)):
                 rows.append(row)
         except (KeyboardInterrupt, MsvmError) as error:
+            if cluster is not None:
+                cluster.stop()
             if isinstance(error, MsvmError) and not rows:
                 raise
             stop = error
@@ -92,6 +98,23 @@ def swept(
     if rows:
         found = loop.gather(data, sweep.settings, rows, settings, keeper.gram)
     return Outcome(found, stop, sweep.settings, keeper, budget)
+
+
+def _cluster(settings: Settings, talk: Talk) -> clusters.Cluster | None:
+    """That of the settings, connected once for all data sets of a command."""
+    if settings.cluster is None:
+        return None
+    context = click.get_current_context()
+    known: dict[Any, clusters.Cluster] = context.meta.setdefault(CLUSTERS, {})
+    way = tuple(getattr(settings, name) for name in options.CLUSTER)
+    if way not in known or not known[way].is_open:
+        starting = settings.cluster.startswith("local:")
+        talk.say(
+            f"{'Starting' if starting else 'Connecting to'} {settings.cluster} ..."
+        )
+        known[way] = patiently(clusters.Cluster.of, settings)
+        context.with_resource(known[way])
+    return known[way]
 
 
 def told_quicker(data: Dataset, settings: Settings, talk: Talk) -> Progress:
@@ -108,7 +131,7 @@ def told_quicker(data: Dataset, settings: Settings, talk: Talk) -> Progress:
 
     def hear(event: events.Event) -> None:
         talk(event)
-        if isinstance(event, events.Started) and not talk.quiet:
+        if isinstance(event, events.Started) and not (talk.quiet or event.is_remote):
             thread(think)
 
     return hear

@@ -30,6 +30,7 @@ from msvm_select.settings.values import (
     GAMMA_WORDS,
     Check,
     class_weights,
+    cluster,
     duration,
     flag,
     gamma_grid,
@@ -51,8 +52,8 @@ from msvm_select.settings.values import (
 
 PICTURE, KERNEL, TRAINING = "Picture", "Kernel and C", "Training"
 SCORES, CHOICE, DATA, OUTPUT = "Scores", "Choice and gates", "Data", "Output"
-REST = "Options"
-HEADINGS = (PICTURE, KERNEL, TRAINING, SCORES, CHOICE, DATA, OUTPUT, REST)
+CLUSTER, REST = "Cluster", "Options"
+HEADINGS = (PICTURE, KERNEL, TRAINING, SCORES, CHOICE, CLUSTER, DATA, OUTPUT, REST)
 """In the order of ``--help``."""
 
 FILE, COLUMN = "a file", "a column"
@@ -145,6 +146,8 @@ POSITIVE = Option(check=positive)
 SHARE = Option(metavar="P", check=probability)
 DURATION = Option(metavar="T", check=duration)
 SHARD = Option(metavar="I/N", check=shard)
+ADDRESS = Option(metavar="ADDRESS", check=cluster, words=("tcp://", "local:"))
+PEM = Option(metavar="FILE.pem", check=text, completes=FILE)
 NUMBER = Option(metavar="X", check=number)
 ANY_COUNT, COUNT = (Option(metavar="N", check=whole(least)) for least in (0, 1))
 NAME = Option(metavar="NAME", check=text)
@@ -168,6 +171,7 @@ def setting(heading: str, default: Any, kind: Option, help: str, **more: Any) ->
 _kernel, _training = partial(setting, KERNEL), partial(setting, TRAINING)
 _scores = partial(setting, SCORES)
 _choice = partial(setting, CHOICE, decides=False)
+_cluster = partial(setting, CLUSTER, None, decides=False, of_grids=True)
 _output = partial(setting, OUTPUT, decides=False)
 
 
@@ -368,6 +372,18 @@ class Declared:
         decides=False,
         of_grids=True,
     )
+    cluster: str | None = _cluster(
+        kind=ADDRESS,
+        help="Train on the workers of a Dask scheduler, tcp://HOST:PORT or "
+        "tls://HOST:PORT, or on N processes of this machine, local:N.",
+    )
+    tls_ca: str | None = _cluster(
+        kind=PEM,
+        help="For tls://: who signed the scheduler's certificate. Default: as Dask is "
+        "configured.",
+    )
+    tls_cert: str | None = _cluster(kind=PEM, help="For tls://: our certificate.")
+    tls_key: str | None = _cluster(kind=PEM, help="For tls://: its private key.")
     top: int | None = _output(None, COUNT, "Only the N best rows.")
     format: str | None = _output(
         None,

@@ -77,6 +77,14 @@ class Settings(Declared):
         return tuple(parse_criterion(text, self.seed) for text in self.criteria)
 
     @property
+    def at_once(self) -> int:
+        """Kernel settings at the same time on this machine; 0 if others train them."""
+        if self.cluster is None:
+            return self.jobs
+        scheme, _, count = self.cluster.partition(":")
+        return int(count) if scheme == "local" else 0
+
+    @property
     def constants(self) -> Constants:
         """What the bounds leave to the user."""
         from msvm_select.criteria.base import Constants
@@ -203,9 +211,24 @@ def check_together(settings: Settings) -> None:
             f"shard: {other} looks at the best cell so far, and a part of a sweep does "
             f"not know it: leave {other} out."
         )
+    _check_cluster(settings)
     check_gates(settings.rank_by, vars(settings))
     if settings.require_applicable:
         check_applicable(settings.rank_by)
+
+
+def _check_cluster(settings: Settings) -> None:
+    """Whole kernel settings go there; certificates are for tls alone."""
+    if settings.cluster is not None and settings.time_budget is not None:
+        raise SettingsError(
+            "time_budget goes cell by cell, and a cluster takes whole kernel settings: "
+            "give one of the two."
+        )
+    for name in ("tls_ca", "tls_cert", "tls_key"):
+        if getattr(settings, name) is None:
+            continue
+        if not (settings.cluster or "").startswith("tls://"):
+            raise SettingsError(f"{name} is for --cluster tls://HOST:PORT.")
 
 
 def _check_kernels(settings: Settings) -> None:

@@ -35,6 +35,8 @@ FORMS = (
     "or an arithmetic one 0.01:0.5:+0.01"
 )
 
+SCHEMES = ("tcp", "tls")
+
 _WHOLE = re.compile(r"[+-]?[0-9]{1,18}")
 _DECIMAL = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 _TIME = r"(\d+\.?\d*|\.\d+)(sec|s|min|m|h|d)"
@@ -250,6 +252,25 @@ def shard(value: Any, name: str) -> str:
             f"{name} = {value!r} must be I/N, the I-th of N parts, as in 3/16."
         )
     return f"{int(number)}/{int(count)}"
+
+
+def cluster(value: Any, name: str) -> str:
+    """``tcp://host:8786``, ``tls://host:8786``, or ``local:4``, four processes here."""
+    given = str(value).strip()
+    scheme, colon, rest = given.partition(":")
+    if scheme == "local" and rest.isdecimal() and int(rest) > 0:
+        return f"local:{int(rest)}"
+    host, _, port = rest.removeprefix("//").rstrip("/").rpartition(":")
+    if rest.startswith("//") and scheme in SCHEMES and host and port.isdecimal():
+        return f"{scheme}://{host}:{int(port)}"
+    likely = given.rpartition("//")[2].rstrip("/")
+    hint = ""
+    if re.fullmatch(r"[\w.-]+:\d+", likely) and scheme != "local":
+        hint = f"; did you mean tcp://{likely}?"
+    raise SettingsError(
+        f"{name} = {value!r} must be tcp://HOST:PORT or tls://HOST:PORT, where a Dask "
+        f"scheduler listens, or local:N, N processes on this machine{hint or '.'}"
+    )
 
 
 def flag(value: Any, name: str) -> bool:

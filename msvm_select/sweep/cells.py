@@ -89,17 +89,21 @@ class Chain:
         return C not in self.known and (self.asked is None or C in self.asked)
 
     @property
+    def lacking(self) -> list[float]:
+        """The C whose rows it will make."""
+        return [C for C in self.ready.settings.C if self._lacks(C)]
+
+    @property
     def _path(self) -> list[float]:
         """The C to train at: where rows lack and, for warm starts, what leads there.
 
         A cell starts where the one before it ended, and is the same to the last bit
         only if that is done again.
         """
-        Cs = self.ready.settings.C
-        lacking = [C for C in Cs if self._lacks(C)]
+        lacking = self.lacking
         if not self.ready.settings.warm_start:
             return lacking
-        return [C for C in Cs if C <= max(lacking, default=0.0)]
+        return [C for C in self.ready.settings.C if C <= max(lacking, default=0.0)]
 
     def _done(self, cell: Trained | Failed, scoring: Scoring) -> CellDone:
         data, settings = self.ready.data, self.ready.settings

@@ -20,6 +20,7 @@ from msvm_select.train.events import (
     GramTested,
     Started,
     Widened,
+    Workers,
 )
 
 LONG = 2.0  # seconds after which a cell tells how far it is
@@ -123,6 +124,8 @@ class Headway:
                     self.until = now + event.time_budget
             case Widened():
                 self._widened(event)
+            case Workers():
+                self.jobs = max(event.lanes, 1)
             case GramTested():
                 self.gram = event.seconds
             case CellStarted(kernel, C):

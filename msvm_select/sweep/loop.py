@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Executor
-from contextlib import nullcontext
+from contextlib import contextmanager, nullcontext
 from dataclasses import asdict, replace
 from functools import partial
 from threading import Lock
@@ -40,10 +40,11 @@ from msvm_select.settings.catalogue import SETTINGS
 from msvm_select.settings.values import parse_grid
 from msvm_select.sweep.budget import Budget, learning
 from msvm_select.sweep.cells import Chain, Kept
+from msvm_select.sweep.cluster import Cluster
 from msvm_select.sweep.journal import Journal
 from msvm_select.sweep.race import Race, middle_first
 from msvm_select.sweep.shards import share_of
-from msvm_select.sweep.tasks import done_on
+from msvm_select.sweep.tasks import Elsewhere, done_on
 from msvm_select.train.events import (
     CellDone,
     Event,
@@ -56,6 +57,11 @@ from msvm_select.train.events import (
 )
 from msvm_select.train.prepare import Prepared, prepared
 
+NO_EXECUTOR = {
+    "time_budget": "time_budget goes cell by cell, and an executor takes whole kernel "
+    "settings",
+    "cluster": "cluster and executor both say where to train",
+}
 Known = dict[Kernel, dict[float, Row]]
 Share = dict[Kernel, tuple[float, ...]]
 Sweep = Callable[[Settings, Progress], Iterator[Row]]
@@ -90,11 +96,9 @@ def run_sweep(
         settings = sweep_settings([Layer(values)])
     elif values:
         settings = settings_from(values, settings)
-    if executor is not None and settings.time_budget is not None:
-        raise SettingsError(
-            "time_budget goes cell by cell, and an executor takes whole kernel "
-            "settings: give one of the two."
-        )
+    for name in ("time_budget", "cluster"):
+        if executor is not None and getattr(settings, name) is not None:
+            raise SettingsError(f"{NO_EXECUTOR[name]}: give one of the two.")
     return swept(data, settings, progress, journal, executor)[0]
 
 
@@ -110,11 +114,25 @@ def swept(
     kept = Kept(settings, progress)
     budget = Budget(settings.time_budget)
     race = Race.of(settings)
-    each = partial(iterate, data, journal=journal, race=race, executor=executor)
-    sweep = Extension(each, settings, budget.watched(kept))
-    with journal or nullcontext():
+    with journal or nullcontext(), lent(settings, executor) as elsewhere:
+        each = partial(iterate, data, journal=journal, race=race, elsewhere=elsewhere)
+        sweep = Extension(each, settings, budget.watched(kept))
         rows = list(budget.within(sweep))
     return gather(data, sweep.settings, rows, settings, kept.gram), kept
+
+
+@contextmanager
+def lent(
+    settings: Settings, executor: Executor | None = None
+) -> Iterator[Elsewhere | None]:
+    """Where the chains are run, if not here: on the executor, or the cluster."""
+    if executor is not None:
+        yield partial(done_on, executor)
+    elif settings.cluster is not None:
+        with Cluster.of(settings) as cluster:
+            yield cluster.done
+    else:
+        yield None
 
 
 def on_data(data: Dataset, settings: Settings) -> Settings:
@@ -157,13 +175,13 @@ def iterate(
     progress: Progress = silent,
     journal: Journal | None = None,
     race: Race | None = None,
-    executor: Executor | None = None,
+    elsewhere: Elsewhere | None = None,
 ) -> Iterator[Row]:
     """Yields rows as cells finish, unranked; a caller that stops early keeps them.
 
     Each is in the ``journal`` before it comes; those that were there come first.
     ``race`` knows of cells that were finished before. With a time budget they come in
-    the order of ``budget``.
+    the order of ``budget``. The chains are run here, or by ``elsewhere``.
     """
     race, ready = race or Race.of(settings), prepared(data, settings)
     ready.check()
@@ -173,7 +191,7 @@ def iterate(
     for row in rows:
         progress(CellDone(row, resumed=True))
         yield row
-    at_once = 1 if executor else max(1, len(share))
+    at_once = 1 if elsewhere else max(1, len(share))
     within, writing = max(1, settings.jobs // at_once), Lock()
 
     def chain(kernel: Kernel) -> Chain:
@@ -190,7 +208,7 @@ def iterate(
             yield done.row
 
     lacking = _lacking(ready, known, share)
-    parts = _streams(ready, rows, lacking, chain, progress, executor)
+    parts = _streams(ready, rows, lacking, chain, progress, elsewhere)
     for part in parts:
         for row in interleave([told(stream) for stream in part], settings.jobs):
             rows.append(row)
@@ -203,14 +221,14 @@ def _streams(
     lacking: list[Kernel],
     chain: Callable[[Kernel], Chain],
     progress: Progress,
-    executor: Executor | None,
+    elsewhere: Elsewhere | None,
 ) -> Iterator[list[Iterator[CellDone]]]:
     """Cells as they are finished, in streams that may run at the same time."""
     if ready.settings.time_budget is not None:
         return learning(ready, rows, lambda kernel, Cs: chain(kernel).run(progress, Cs))
     chains = [chain(kernel) for kernel in lacking]
-    if executor is not None:
-        return iter([[done_on(executor, chains, progress)]])
+    if elsewhere is not None:
+        return iter([[elsewhere(chains, progress)]])
     return iter([[one.run(progress) for one in chains]])
 
 

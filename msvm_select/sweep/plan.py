@@ -93,13 +93,18 @@ class Plan:
         return 8 * (part if blocks else m) ** 2
 
     @property
-    def peak_bytes(self) -> int:
-        """What the whole may come to, roughly: every job has matrices of its own."""
+    def each_bytes(self) -> float:
+        """What a kernel setting may take, roughly."""
         m, Q = self.data.m, self.data.Q
         free = self.largest * (min(Q - 1, FREE) if self.settings.machine == "ww" else 1)
         each = COPIES * self.gram_bytes + FACTORS * 8 * min(free, MOST_FREE) ** 2
+        return each + TABLES * 8 * m * Q
+
+    @property
+    def peak_bytes(self) -> int:
+        """What the whole may come to, roughly: every job has matrices of its own."""
         jobs = min(self.settings.jobs, len(self.kernels))
-        return int(PROGRAM + jobs * (each + TABLES * 8 * m * Q))
+        return int(PROGRAM + jobs * self.each_bytes)
 
 
 def plan(data: Dataset, settings: Settings) -> Plan:
@@ -185,6 +190,8 @@ def _too_rough(ready: Prepared) -> Iterator[Kernel]:
 
 def compiling_note(event: Started) -> str:
     """``Compiling ..., once on this machine``, with how long; nothing to say: empty."""
+    if event.is_remote:
+        return ""
     parts = [(name, seconds) for name, seconds, kernel in _used(event) if _new(kernel)]
     if not parts:
         return ""

@@ -8,12 +8,15 @@ machines stay where they were trained.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor, as_completed
 
 from msvm_select.columns import Row
 from msvm_select.sweep.cells import Chain
 from msvm_select.train.events import CellDone, Event, GramTested, Progress
+
+Elsewhere = Callable[[Sequence[Chain], Progress], Iterator[CellDone]]
+"""What runs chains somewhere else, and yields their cells."""
 
 
 def done_on(

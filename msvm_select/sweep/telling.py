@@ -9,7 +9,14 @@ from dataclasses import dataclass
 from msvm_select.phrases import counted, exactly, roughly
 from msvm_select.sweep.headway import Facts
 from msvm_select.sweep.plan import compiling_note
-from msvm_select.train.events import Event, GramTested, Resumed, Started, Widened
+from msvm_select.train.events import (
+    Event,
+    GramTested,
+    Resumed,
+    Started,
+    Widened,
+    Workers,
+)
 from msvm_select.train.prepare import TOO_ROUGH
 
 EVERY = 5.0  # seconds, at the least, between two lines of progress
@@ -51,6 +58,8 @@ def lines(event: Event) -> Iterator[tuple[str, bool]]:
             yield from ((f"Note: {note}.", False) for note in event.notes)
         case GramTested():
             yield from _tested(event)
+        case Workers():
+            yield _staff(event), False
 
 
 def sizes(event: Started) -> str:
@@ -62,6 +71,16 @@ def sizes(event: Started) -> str:
         + (cells if event.cells > 1 else "")
         + (f"; loss {event.loss}" if event.loss != "l1" else "")
     )
+
+
+def _staff(event: Workers) -> str:
+    """``tcp://10.0.0.1:8786: 4 workers, 16 kernel settings at a time``."""
+    told = f"{counted(event.count, 'worker')}, {event.lanes} at a time"
+    if not event.count:
+        told = "no worker is left; waiting for one"
+    gone = f"; gone: {', '.join(event.gone)}" if event.gone else ""
+    came = f"; new: {', '.join(event.came)}" if event.came else ""
+    return f"{event.cluster}: {told}{gone}{came}"
 
 
 def _tested(event: GramTested) -> Iterator[tuple[str, bool]]:

@@ -39,6 +39,7 @@ class Started:
     C: tuple[float, ...] = ()
     time_budget: float | None = None
     metrics: tuple[str, ...] = ()
+    is_remote: bool = False  # other machines train
 
     @property
     def cells(self) -> int:
@@ -94,6 +95,17 @@ class GramTested:
 
 
 @dataclass(frozen=True)
+class Workers:
+    """Who works for us on a cluster, ``lanes`` chains at a time; who went and came."""
+
+    cluster: str
+    count: int
+    lanes: int
+    gone: tuple[str, ...] = ()
+    came: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class CellStarted:
     """A machine is about to be trained."""
 
@@ -140,6 +152,7 @@ Event = (
     | Widened
     | Resumed
     | GramTested
+    | Workers
     | CellStarted
     | CellProgress
     | Scored

@@ -69,10 +69,10 @@ class Prepared:
         whole = [kernel for kernel in held if not in_blocks(kernel, m, settings)]
         pairs = replace(settings, machine="ovo")
         never = all(in_blocks(kernel, m, pairs) for kernel in whole)
-        at_once = min(settings.jobs, len(whole))
+        at_once = min(settings.at_once, len(whole))
         refuse_gram(self.data.name, m, at_once, never)
         if settings.machine == "ww" and len(whole) < len(held):
-            at_once = min(settings.jobs, len(held))
+            at_once = min(settings.at_once, len(held))
             refuse_gram(self.data.name, m, at_once, True, WORKING)
 
     def started(self, ranked: bool = False) -> Started:
@@ -88,6 +88,7 @@ class Prepared:
                 started,
                 time_budget=settings.time_budget,
                 metrics=settings.metric or (),
+                is_remote=settings.cluster is not None,
             )
         return replace(started, machine=settings.machine, C=settings.C)
 

@@ -104,7 +104,7 @@ def _cluster(settings: Settings, talk: Talk) -> clusters.Cluster | None:
     """That of the settings, connected once for all data sets of a command."""
     if settings.cluster is None:
         return None
-    context = click.get_current_context()
+    context = click.get_current_context().find_root()  # a command closes its own
     known: dict[Any, clusters.Cluster] = context.meta.setdefault(CLUSTERS, {})
     way = tuple(getattr(settings, name) for name in options.CLUSTER)
     if way not in known or not known[way].is_open:

@@ -374,8 +374,8 @@ class Declared:
     )
     cluster: str | None = _cluster(
         kind=ADDRESS,
-        help="Train on the workers of a Dask scheduler, tcp://HOST:PORT or "
-        "tls://HOST:PORT, or on N processes of this machine, local:N.",
+        help="Train on the workers of a Dask scheduler, tcp://HOST:PORT, "
+        "tls://HOST:PORT or its FILE.json, or on N processes of this machine, local:N.",
     )
     tls_ca: str | None = _cluster(
         kind=PEM,

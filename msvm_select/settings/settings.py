@@ -224,10 +224,10 @@ def _check_cluster(settings: Settings) -> None:
             "time_budget goes cell by cell, and a cluster takes whole kernel settings: "
             "give one of the two."
         )
+    where = settings.cluster or ""
     for name in ("tls_ca", "tls_cert", "tls_key"):
-        if getattr(settings, name) is None:
-            continue
-        if not (settings.cluster or "").startswith("tls://"):
+        given = getattr(settings, name) is not None
+        if given and not (where.startswith("tls://") or where.endswith(".json")):
             raise SettingsError(f"{name} is for --cluster tls://HOST:PORT.")
 
 

@@ -255,8 +255,10 @@ def shard(value: Any, name: str) -> str:
 
 
 def cluster(value: Any, name: str) -> str:
-    """``tcp://host:8786``, ``tls://host:8786``, or ``local:4``, four processes here."""
+    """``tcp://host:8786``, ``tls://..``, a scheduler's file, or ``local:4``."""
     given = str(value).strip()
+    if given.endswith(".json"):
+        return given
     scheme, colon, rest = given.partition(":")
     if scheme == "local" and rest.isdecimal() and int(rest) > 0:
         return f"local:{int(rest)}"
@@ -269,7 +271,8 @@ def cluster(value: Any, name: str) -> str:
         hint = f"; did you mean tcp://{likely}?"
     raise SettingsError(
         f"{name} = {value!r} must be tcp://HOST:PORT or tls://HOST:PORT, where a Dask "
-        f"scheduler listens, or local:N, N processes on this machine{hint or '.'}"
+        "scheduler listens, FILE.json, its --scheduler-file, or local:N, N processes "
+        f"on this machine{hint or '.'}"
     )
 
 

@@ -13,6 +13,7 @@ rows so far are what there is.
 
 from __future__ import annotations
 
+import json
 import logging
 import pickle
 import time
@@ -34,13 +35,14 @@ from msvm_select.phrases import sized
 from msvm_select.settings import Settings
 from msvm_select.sweep.cells import Chain
 from msvm_select.sweep.costs import as_a_rule
-from msvm_select.sweep.plan import PROGRAM, Plan
+from msvm_select.sweep.plan import PROGRAM, Plan, compiling_note
 from msvm_select.train.events import (
     CellDone,
     CellProgress,
     CellStarted,
     Event,
     GramTested,
+    Noted,
     Progress,
     Workers,
 )
@@ -50,6 +52,7 @@ COMPARED = ("msvm-select", "numpy", "numba")
 """What rows depend on to the last bit."""
 CONNECT = 10.0  # seconds to wait for the scheduler
 GATHER = 30.0  # seconds to wait for its first worker, or for rows that were not told
+PAUSE = 0.2  # seconds between two looks at a file
 LOOK = 2.0  # seconds between two looks at who is there
 TOLD = 0.5  # seconds between two words of a worker on a long cell
 LEAVE = 3.0  # seconds to take leave in
@@ -71,6 +74,7 @@ class Cluster:
     def __init__(self, client: Any, name: str, local: Any = None) -> None:
         """``local``: the processes on this machine, which end with it."""
         self.client, self.name, self.local = client, name, local
+        self.samples: Any = None  # a future
         self.works: list[_Work] = []
 
     @classmethod
@@ -127,6 +131,17 @@ class Cluster:
         """Whether the scheduler was still there a moment ago."""
         return bool(self.client.status == "running")
 
+    def sent(self, samples: bytes) -> Any:
+        """The samples there, sent once, under a name that two sweeps of them share."""
+        from dask import config
+
+        key = f"msvm-select-samples-{sha256(samples).hexdigest()}"
+        gone = self.samples is None or self.samples.status in ("cancelled", "lost")
+        if gone or self.samples.key != key:
+            with config.set({"distributed.admin.large-graph-warning-threshold": "1TB"}):
+                self.samples = self.client.submit(bytes, samples, key=key)
+        return self.samples
+
     def stop(self) -> None:
         """Cancel all tasks, from any thread; a running one ends at its next word."""
         for work in list(self.works):
@@ -156,7 +171,7 @@ class Cluster:
         except TimeoutError:
             raise MsvmError(
                 f"{self.name} has no workers, and none came within {GATHER:g} s: start "
-                f"some, as in `dask worker {self.name} --nthreads 1`."
+                f"some (`dask worker {self.name} --nthreads 1`)."
             ) from None
         there = self.client.get_versions(check=False, packages=COMPARED)["workers"]
         ours = versions_here()
@@ -181,10 +196,13 @@ def _connected(settings: Settings) -> tuple[Any, str, Any]:
             memory_limit=0,
             host="127.0.0.1",
             dashboard_address=None,
+            scheduler_kwargs={"dashboard_address": "127.0.0.1:0"},  # serves nothing
             silence_logs=logging.CRITICAL,
         )
         return Client(local, set_as_default=False), name, local
-    security = _security(settings)
+    if name.endswith(".json"):
+        name = _address_in(name)
+    security = _security(settings, name)
     try:
         client = Client(
             name, timeout=CONNECT, set_as_default=False, security=security,
@@ -199,7 +217,24 @@ def _connected(settings: Settings) -> tuple[Any, str, Any]:
     return client, name, None
 
 
-def _security(settings: Settings) -> Any:
+def _address_in(file: str) -> str:
+    """The address that a scheduler has written down; it may take a moment to come."""
+    until = time.monotonic() + CONNECT
+    while True:
+        try:
+            return str(json.loads(Path(file).read_text())["address"])
+        except FileNotFoundError:
+            if time.monotonic() > until:
+                raise MsvmError(
+                    f"{file} is not there: does a scheduler run that writes it (`dask "
+                    f"scheduler --scheduler-file {file}`)?"
+                ) from None
+            time.sleep(PAUSE)
+        except (OSError, ValueError, LookupError, TypeError):
+            raise SettingsError(f"{file} is no file of a Dask scheduler.") from None
+
+
+def _security(settings: Settings, address: str) -> Any:
     """Our certificate and who signed theirs; by default what Dask's config says."""
     from distributed import Security
 
@@ -212,13 +247,13 @@ def _security(settings: Settings) -> Any:
         path = getattr(settings, name)
         if path is not None and not Path(path).is_file():
             raise SettingsError(f"{name}: there is no file {path}.")
-    if not str(settings.cluster).startswith("tls://"):
+    if not address.startswith("tls://"):
         return None
     given = {name: path for name, path in files.items() if path is not None}
     security = Security(require_encryption=True, **given)
     if security.tls_ca_file is None or security.tls_client_cert is None:
         raise SettingsError(
-            f"{settings.cluster} needs certificates: --tls-ca, --tls-cert and "
+            f"{address} needs certificates: --tls-ca, --tls-cert and "
             "--tls-key, or distributed.comm.tls in Dask's configuration."
         )
     return security
@@ -276,11 +311,13 @@ class _Work:
         self.client = cluster.client
         self.topic = f"msvm-select-{uuid.uuid4().hex}"
         self.come = SimpleQueue[Any]()
-        self.futures = dict[int, Any]()
-        self.samples: Any = None  # a future
+        self.futures: dict[int, Any] = {}
+        ready = chains[0].ready
+        self.shared = (ready.data, ready.X, ready.weights)  # read here, not there
+        self.samples = pickle.dumps(self.shared, pickle.HIGHEST_PROTOCOL)
         self.lacking = [set(chain.lacking) for chain in chains]
         self.times = [0] * len(chains)
-        self.tested: set[int] = set()
+        self.tested, self.noted = set[int](), False
         self.failures: list[str] = []
         self.there: dict[str, int] = {}
         self.looked = 0.0
@@ -317,23 +354,20 @@ class _Work:
         futures, self.futures = list(self.futures.values()), {}
         self.come.put(None)
         with _hushed(), suppress(Exception):  # nobody hears it: nothing to cancel
-            self.client.cancel([*futures, self.samples])
+            self.client.cancel(futures)
             self.client.unsubscribe_topic(self.topic)
 
     def _submit(self, number: int) -> None:
         """A chain, the dearest first; a race has an order of its own."""
         chain = self.chains[number]
         ready, race = chain.ready, chain.ready.settings.race
-        shared = (ready.data, ready.X, ready.weights)
-        if self.samples is None or self.samples.status in ("cancelled", "lost"):
-            self.samples = self._sent(pickle.dumps(shared, pickle.HIGHEST_PROTOCOL))
         costs = as_a_rule(len(ready.kernels))
         place = ready.kernels.index(chain.kernel)
         self.times[number] += 1
         future = self.client.submit(
             run_there,
-            self.samples,
-            *(_packed(chain, shared), number, self.topic, versions_here()),
+            self.cluster.sent(self.samples),
+            *(_packed(chain, self.shared), number, self.topic, versions_here()),
             key=f"msvm-select-{chain.kernel.name}-{uuid.uuid4().hex}",
             priority=-number if race else float(costs[place]),
             resources=self.resources,
@@ -341,14 +375,6 @@ class _Work:
         )
         self.futures[number] = future
         future.add_done_callback(lambda future: self.come.put((number, future)))
-
-    def _sent(self, samples: bytes) -> Any:
-        """The samples, under a name that two sweeps of the same share."""
-        from dask import config
-
-        key = f"msvm-select-samples-{sha256(samples).hexdigest()}"
-        with config.set({"distributed.admin.large-graph-warning-threshold": "1TB"}):
-            return self.client.submit(bytes, samples, key=key)
 
     def _heard(self, number: int, event: Event) -> Iterator[CellDone]:
         """What a worker told; nothing twice, though a chain may be done again."""
@@ -361,26 +387,31 @@ class _Work:
                 if number not in self.tested:
                     self.tested.add(number)
                     self.progress(event)
+            case Noted():
+                if not self.noted:
+                    self.noted = True
+                    self.progress(event)
             case CellStarted(_, C) | CellProgress(_, C):
                 if C in self.lacking[number]:
                     self.progress(event)
 
     def _ended(self, number: int, future: Any) -> Iterator[CellDone]:
         """A task is done, failed or cancelled by others than us."""
-        if self.futures.get(number) is not future:  # another was sent since
-            return
+        if number not in self.futures or self.futures[number] is not future:
+            return  # another was sent since
         if future.status == "finished":
             if self.lacking[number]:  # not all was told
                 for event in self._result(future):
                     yield from self._heard(number, event)
             del self.futures[number]
             return
-        error = future.exception(timeout=GATHER)
-        if isinstance(error, CancelledError):
-            self._cancelled(number, error)
-        else:
+        if future.status == "error":
             del self.futures[number]
-            self._failed(number, error)
+            self._failed(number, future.exception(timeout=GATHER))
+        elif not self.cluster.is_open:
+            raise self._gone()
+        else:
+            self._cancelled(number)
 
     def _result(self, future: Any) -> list[Event]:
         try:
@@ -389,10 +420,8 @@ class _Work:
             raise self._gone() from error
         return found
 
-    def _cancelled(self, number: int, error: BaseException) -> None:
-        lost = getattr(error, "reason", "") == "scheduler-connection-lost"
-        if lost or self.client.status != "running":
-            raise self._gone()
+    def _cancelled(self, number: int) -> None:
+        """Somebody restarted the workers, or the scheduler; the chain is sent again."""
         if self.times[number] > AGAIN:
             raise MsvmError(
                 f"{self.cluster.name}: {self.chains[number].kernel} was cancelled "
@@ -504,6 +533,8 @@ def run_there(
         raise MsvmError(_refusal([text]))
     chain: Chain = _Unpacker(BytesIO(packed), pickle.loads(samples)).load()
     teller = _Teller(worker, number, topic)
+    if note := compiling_note(chain.ready.started(ranked=True)):
+        teller.tell(Noted(f"{worker.address}: {note}"))
     for done in chain.run(teller):
         teller.tell(CellDone(done.row))
     return teller.told

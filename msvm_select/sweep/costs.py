@@ -154,10 +154,13 @@ def as_a_rule(kernels: int) -> Floats:
     return np.asarray(np.exp(ROUGHER * np.linspace(0.0, 1.0, kernels)))
 
 
-def in_parallel(seconds: Iterable[float], jobs: int) -> float:
-    """So much for each kernel setting, ``jobs`` of them at the same time."""
+def in_parallel(seconds: Iterable[float], jobs: int, cores: int | None = None) -> float:
+    """So much for each kernel setting, ``jobs`` of them at the same time.
+
+    Without ``cores``, those of this machine count.
+    """
     each = [s for s in seconds if s > 0.0]
-    at_once = max(1, min(jobs, len(each), os.cpu_count() or 1))
+    at_once = max(1, min(jobs, len(each), cores or os.cpu_count() or 1))
     return max(sum(each) / at_once, max(each, default=0.0))
 
 

@@ -11,7 +11,13 @@ from dataclasses import dataclass, field
 
 from msvm_select.columns import Row
 from msvm_select.results.ranking import Results, rank, ranking_column
-from msvm_select.sweep.costs import Costs, Estimate, Place, hard_margin, in_parallel
+from msvm_select.sweep.costs import (
+    Costs,
+    Estimate,
+    Place,
+    hard_margin,
+    in_parallel,
+)
 from msvm_select.train.events import (
     CellDone,
     CellProgress,
@@ -103,6 +109,7 @@ class Headway:
     best: Row | None = None
     samples: int = 0
     jobs: int = 1
+    cores: int | None = None
     gram: float = 0.0
     until: float = math.inf
     costs: Costs = field(default_factory=lambda: Costs(0, ()))
@@ -125,7 +132,7 @@ class Headway:
             case Widened():
                 self._widened(event)
             case Workers():
-                self.jobs = max(event.lanes, 1)
+                self.jobs = self.cores = max(event.lanes, 1)
             case GramTested():
                 self.gram = event.seconds
             case CellStarted(kernel, C):
@@ -202,6 +209,6 @@ class Headway:
             if each.size and (work := self.working.get(setting)) is not None:
                 each[0] = work.rest(float(each[0]), now)
             rests.append(float(each.sum()) + (self.gram if setting is None else 0.0))
-        middle = in_parallel(rests, self.jobs)
+        middle = in_parallel(rests, self.jobs, self.cores)
         found = Estimate.of(middle, doubt)
         return (found.low, False) if found.high is None else (middle, True)

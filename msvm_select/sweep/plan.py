@@ -103,7 +103,7 @@ class Plan:
     @property
     def peak_bytes(self) -> int:
         """What the whole may come to, roughly: every job has matrices of its own."""
-        jobs = min(self.settings.jobs, len(self.kernels))
+        jobs = min(self.settings.at_once or 1, len(self.kernels))
         return int(PROGRAM + jobs * self.each_bytes)
 
 
@@ -190,8 +190,6 @@ def _too_rough(ready: Prepared) -> Iterator[Kernel]:
 
 def compiling_note(event: Started) -> str:
     """``Compiling ..., once on this machine``, with how long; nothing to say: empty."""
-    if event.is_remote:
-        return ""
     parts = [(name, seconds) for name, seconds, kernel in _used(event) if _new(kernel)]
     if not parts:
         return ""
@@ -234,12 +232,16 @@ Trial = tuple[Place, int, float, float | None]
 def estimate(
     data: Dataset, settings: Settings, kernels: Sequence[Kernel], more: float = 1.0
 ) -> Estimate:
-    """What the sweep takes, told within ``more`` times PATIENCE whatever the data."""
+    """What the sweep takes, told within ``more`` times PATIENCE whatever the data.
+
+    Of another machine nothing is known: there one kernel setting follows another.
+    """
+    jobs = settings.at_once or 1
     m, began, worked = data.m, time.perf_counter(), time.process_time()
     trials = _in_time(_trials(data, settings, kernels, more), more * PATIENCE)
     waited = time.perf_counter() - began
     if len(trials) < 2:  # not even one cell of the smallest part was done
-        whole = in_parallel([waited * len(settings.C)] * len(kernels), settings.jobs)
+        whole = in_parallel([waited * len(settings.C)] * len(kernels), jobs)
         return Estimate(whole, None)
     # Whether others will work on the machine as they do now nobody knows.
     slower = waited / max(time.process_time() - worked, 1e-9)
@@ -254,7 +256,7 @@ def estimate(
         if not in_blocks(kernel, m, settings):
             is_tested = m <= MANY or not kernel.always_psd
             chains[i] += is_tested * CUBE * m**3 + SQUARE * m**2
-    work, loading = in_parallel(chains, settings.jobs), trials[0][2]
+    work, loading = in_parallel(chains, jobs), trials[0][2]
     doubt = math.hypot(BEYOND * doubt * work / (work + loading), math.log(busy))
     return Estimate.of(work + loading, doubt, trials[-1][1])
 
@@ -272,7 +274,7 @@ def _trials(
     def swept(
         part: Dataset, Cs: tuple[float, ...], chosen: list[int], watch: _Watch
     ) -> Iterator[Trial]:
-        thin = replace(settings, C=Cs, jobs=1)
+        thin = replace(settings, C=Cs, jobs=1, cluster=None)
         ready = replace(prepared(part, thin), kernels=tuple(kernels))
         for i in chosen:
             for cell in Chain(ready, kernels[i]).run(watch):

@@ -12,6 +12,7 @@ from msvm_select.sweep.plan import compiling_note
 from msvm_select.train.events import (
     Event,
     GramTested,
+    Noted,
     Resumed,
     Started,
     Widened,
@@ -45,7 +46,7 @@ def lines(event: Event) -> Iterator[tuple[str, bool]]:
     match event:
         case Started():
             yield sizes(event), False
-            if note := compiling_note(event):
+            if not event.is_remote and (note := compiling_note(event)):
                 yield note, False
         case Widened():
             values = ", ".join(f"{value:.6g}" for value in event.values)
@@ -60,6 +61,8 @@ def lines(event: Event) -> Iterator[tuple[str, bool]]:
             yield from _tested(event)
         case Workers():
             yield _staff(event), False
+        case Noted():
+            yield event.text, False
 
 
 def sizes(event: Started) -> str:

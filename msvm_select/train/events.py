@@ -106,6 +106,13 @@ class Workers:
 
 
 @dataclass(frozen=True)
+class Noted:
+    """A worker has something to say that a person should know."""
+
+    text: str
+
+
+@dataclass(frozen=True)
 class CellStarted:
     """A machine is about to be trained."""
 
@@ -153,6 +160,7 @@ Event = (
     | Resumed
     | GramTested
     | Workers
+    | Noted
     | CellStarted
     | CellProgress
     | Scored

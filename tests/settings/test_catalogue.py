@@ -75,6 +75,7 @@ def test_what_does_not_decide_is_how_rows_are_got_and_shown() -> None:
     assert set(NOT_DECIDING) == {
         *("jobs", "time_budget", "top", "format", "select", "extend"),
         *("fail_above", "fail_below", "shard"),
+        *("cluster", "tls_ca", "tls_cert", "tls_key"),
         *("require_applicable", "require_converged"),
     }
 

@@ -58,6 +58,8 @@ VALUES: dict[str, tuple[Any, Any, Any]] = {
     "shard": ("1/2", "2/3", "3/16"),
     "top": (2, 3, 4),
     "format": ("csv", "json", "markdown"),
+    "cluster": ("local:1", "tcp://h:1", "tls://h:2"),
+    **{name: ("a", "b", "c") for name in ("tls_ca", "tls_cert", "tls_key")},
     "target": ("a", "b", "c"),
     "delimiter": (";", "tab", ","),
     "encoding": ("latin-1", "utf-16", "utf-8"),
@@ -87,6 +89,7 @@ BESIDE = {
     "rank_by": ("--criteria", "sv-rate,vc,cv:5,loo"),
     "fail_below": ("--metric", "auc"),
     "require_applicable": ("--criteria", "radius-margin"),
+    **{name: ("--cluster", "tls://h:1") for name in ("tls_ca", "tls_cert", "tls_key")},
 }
 
 

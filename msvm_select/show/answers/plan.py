@@ -7,6 +7,7 @@ from textwrap import wrap
 from typing import Any
 
 from msvm_select.phrases import between, counted, exactly, roughly, sized
+from msvm_select.settings import Settings
 from msvm_select.show.sheet import WIDTH, Look, Sheet
 from msvm_select.sweep.plan import Plan
 from msvm_select.train.prepare import TOO_ROUGH
@@ -42,6 +43,7 @@ def _facts(plan: Plan) -> dict[str, Any]:
         "criteria": list(settings.criteria),
         **{n: getattr(settings, n) for n in ("rank_by", "solver", "loss", "jobs")},
         **({"shard": settings.shard} if settings.shard else {}),
+        **({"cluster": settings.cluster} if settings.cluster else {}),
         "gram_bytes": plan.gram_bytes,
         "peak_bytes": plan.peak_bytes,
         "too_rough": [{"kernel": k.name, **k.parameters} for k in plan.too_rough],
@@ -67,6 +69,7 @@ def _lines(plan: Plan) -> list[tuple[str, str]]:
         ("solver", solver),
         ("memory", f"{sized(plan.gram_bytes)} a Gram matrix; {peak}"),
         ("time", _time(plan) + _limits(plan)),
+        *([("cluster", _cluster(settings))] if settings.cluster else []),
         *([("note", plan.quicker)] if plan.quicker else []),
         *(("note", TOO_ROUGH.format(kernel)) for kernel in plan.too_rough),
     ]
@@ -75,6 +78,16 @@ def _lines(plan: Plan) -> list[tuple[str, str]]:
 def _shard(plan: Plan) -> str:
     empty = "empty: there are more parts than cells"
     return f"{plan.settings.shard}, {'the cells below' if plan.kernels else empty}"
+
+
+def _cluster(settings: Settings) -> str:
+    """Who is to train; only this machine is known."""
+    if settings.at_once:
+        return f"{settings.at_once} processes of this machine"
+    return (
+        f"{settings.cluster}, which was not asked; memory and time are those of one "
+        "worker that does one kernel setting after another, as fast as this machine"
+    )
 
 
 def _more(rounds: int) -> str:

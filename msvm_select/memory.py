@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from math import isqrt
+from dataclasses import replace
 from pathlib import Path
 
 from msvm_select.errors import DataError
+from msvm_select.footprint import Footprint
 from msvm_select.phrases import sized
 
 READING = 4  # bytes in use at the peak, for each byte of a file of numbers
 A_ROW = 60  # bytes more for each of its rows
-COPIES = 3.5  # of a Gram matrix: itself, sorted by class, and in Mercer's test
-WORKING = 0.35  # of many samples, those that K is computed between at a time
 CGROUP = Path("/sys/fs/cgroup")
 
 
@@ -32,33 +31,26 @@ def refuse_large(name: str, size: int, rows: int) -> None:
         )
 
 
-def refuse_gram(
-    name: str, m: int, at_once: int = 1, in_blocks: bool = False, part: float = 1.0
-) -> None:
-    """Refuse m samples whose Gram matrices, ``at_once`` of them, are too large.
+def refuse_gram(name: str, needed: Footprint, in_blocks: bool = False) -> None:
+    """Refuse samples whose matrices are too large, with what would fit.
 
     ``in_blocks``: a machine of pairs of classes would never need one of them whole.
-    ``part`` of the samples matter, and no matrix is of more.
     """
-    free, held = available(), int(part * m)
-    each = training_bytes(held)
-    if free is None or at_once * each <= free:
+    free, jobs = available(), needed.jobs
+    if free is None or needed.certain_bytes <= free:
         return
-    fit = int(isqrt(int(free / training_bytes(1))) / part)
-    fewer = "" if at_once == 1 or each > free else " say --jobs 1, or"
-    several = "" if at_once == 1 else f", {at_once} at the same time (--jobs)"
-    some = f"{m} samples" if part == 1.0 else f"of {m} samples some {held} matter; they"
+    alone, held = replace(needed, jobs=1), needed.side
+    fewer = " say --jobs 1, or" if jobs > 1 and alone.certain_bytes <= free else ""
+    several = "" if jobs == 1 else f", {jobs} at the same time (--jobs)"
+    fit, m, whole = alone.most_samples(free), needed.m, held == needed.m
+    some = f"{m} samples" if whole else f"of {m} samples some {held} matter; they"
     raise DataError(
-        f"{name}: {some} have a Gram matrix of {sized(8 * held * held)}; training "
-        f"takes {COPIES:g} times that{several}, and {sized(free)} are free:{fewer} "
-        f"take a random part of the rows (about {fit} would fit: --subsample {fit})"
+        f"{name}: {some} have a Gram matrix of {sized(needed.gram_bytes)}; the work "
+        f"takes {needed.matrices:.3g} times that{several}, and {sized(free)} are free:"
+        f"{fewer} take a random part of the rows (about {fit} would fit: --subsample "
+        f"{fit})"
         + (", or say --machine ovo, which needs no whole matrix" if in_blocks else "")
     )
-
-
-def training_bytes(m: int) -> float:
-    """What the Gram matrix of m samples takes with all that training makes of it."""
-    return COPIES * 8 * m * m
 
 
 def _limits() -> Iterator[int]:

@@ -245,12 +245,12 @@ class Gram:
     @cached_property
     def positive_definite(self) -> bool:
         """Whether K has a Cholesky factor whose pivots are all beyond rounding."""
-        try:
-            factor = np.linalg.cholesky(self.matrix)
-        except np.linalg.LinAlgError:
-            return False
+        from msvm_select.lapack import dpotrf  # scipy is loaded when it is needed
+
+        copy = np.array(self.matrix)
+        factor, info = dpotrf(copy.T, lower=0, clean=0, overwrite_a=1)
         least = float(factor.diagonal().min(initial=np.inf)) ** 2
-        return least > DEPENDENT * float(self.diagonal.max(initial=0.0))
+        return info == 0 and least > DEPENDENT * float(self.diagonal.max(initial=0.0))
 
     def part(self, rows: Ints | Mask) -> Gram:
         """That of some of the points, in their order."""

@@ -16,6 +16,7 @@ BELOW = (
         "names",
         "extras",
         "files",
+        "footprint",
         "memory",
         "lapack",
         "handover",
@@ -82,6 +83,7 @@ LATE_PACKAGES = {
 LATE = {
     # LAPACK by its C interface: compiled functions that only some kernels need
     ("kernels/mercer.py", "msvm_select.lapack"),
+    ("records.py", "msvm_select.lapack"),
     ("solvers/osqp.py", "msvm_select.lapack"),
     # a model saves itself, and its file makes models
     ("model/model.py", "msvm_select.model.file"),

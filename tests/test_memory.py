@@ -16,17 +16,17 @@ def test_a_gram_matrix_that_does_not_fit(
     small: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Refused with the rows that would fit; fewer jobs are named where they do."""
-    monkeypatch.setattr(memory, "available", lambda: 40_000)
+    monkeypatch.setattr(memory, "available", lambda: 25_000)
     done = run("sweep", small, "--C", "1", "--gamma", "1,2", "--jobs", "2")
     assert done.exit_code == 3
     assert "30 samples" in done.stderr
     assert "say --jobs 1" in done.stderr
-    monkeypatch.setattr(memory, "available", lambda: 20_000)
+    monkeypatch.setattr(memory, "available", lambda: 14_000)
     for command in ("sweep", "fit", "loo"):
         more = ["-o", small.with_name("n.json")] if command == "fit" else []
         done = run(command, small, "--C", "1", *more)
         assert done.exit_code == 3
-        assert "about 26 would fit" in done.stderr
+        assert "about 29 would fit" in done.stderr
         assert "--machine ovo" not in done.stderr
     assert run("sweep", small, "--C", "1", "--kernel", "linear").exit_code == 0
 

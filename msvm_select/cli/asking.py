@@ -117,11 +117,11 @@ def read(data: str, settings: Settings | None = None, **reading: Any) -> Dataset
         rows = min(rows, int(reading.get("subsample") or rows))
         vouched = kernels <= {"rbf", "polynomial"}
         shrinks = vouched and prepare.shrinks(rows, settings)
-        memory.refuse_gram(
-            f"{data} (judged by its size)", rows, min(settings.at_once, 1),
-            in_blocks=rows > prepare.WHOLE and vouched,
-            part=memory.WORKING if shrinks else 1.0,
-        )  # fmt: skip
+        needed = prepare.footprint_of(
+            settings, rows, 2, shrinks=shrinks, jobs=min(settings.at_once, 1)
+        )
+        in_blocks = rows > prepare.WHOLE and vouched
+        memory.refuse_gram(f"{data} (judged by its size)", needed, in_blocks)
     options = read_options(**reading)
     if settings is not None:
         options = replace(options, seed=settings.seed)

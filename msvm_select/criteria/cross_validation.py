@@ -212,6 +212,7 @@ class Part:
     def of(cls, cell: Cell, split: Split) -> Part:
         """The split's kernel matrices; the scaler is fitted on its training rows."""
         train, test = split
+        train = train[np.argsort(cell.data.y[train], kind="stable")]  # no second copy
         classes, y = np.unique(cell.data.y[train], return_inverse=True)
         position = np.full(cell.data.Q, -2)
         position[classes] = np.arange(classes.size)

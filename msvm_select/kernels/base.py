@@ -11,7 +11,7 @@ import numpy as np
 
 from msvm_select.columns import PARAMETERS, Setting
 from msvm_select.errors import KernelError, SettingsError
-from msvm_select.records import Floats, Gram
+from msvm_select.records import Floats, Gram, symmetric
 
 LARGEST = 1e100  # |k(x, z)|: the bounds take its square, and may not overflow
 
@@ -56,15 +56,13 @@ class Kernel(ABC):
 
     def gram(self, X: Floats) -> Gram:
         """The Gram matrix of the rows of X, exactly symmetric; KernelError if huge."""
-        K = self.between(X, X)
-        return Gram(whole=self.finite((K + K.T) / 2.0))
+        return Gram(whole=self.finite(symmetric(self.between(X, X))))
 
     def finite(self, K: Floats) -> Floats:
         """K itself, where no value is beyond LARGEST; a KernelError otherwise."""
-        sane = np.abs(K) <= LARGEST
-        if sane.all():
-            return K
-        i, j = np.argwhere(~sane)[0]
+        if K.min(initial=0.0) >= -LARGEST and K.max(initial=0.0) <= LARGEST:
+            return K  # neither holds where there is a NaN
+        i, j = np.argwhere(~(np.abs(K) <= LARGEST))[0]
         raise KernelError(
             f"The {self.name} kernel has the value {K[i, j]:.3g} between the samples "
             f"{i + 1} and {j + 1}: scale the features (--scale standard) or choose "

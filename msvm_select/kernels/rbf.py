@@ -10,6 +10,7 @@ from msvm_select.kernels.base import Kernel
 from msvm_select.records import Floats, Gram
 
 NEAR = 1e-6
+SOME = 2**20  # entries at a time
 
 
 @dataclass(frozen=True)
@@ -49,10 +50,12 @@ def squared_distances(X: Floats, Z: Floats) -> Floats:
     B = A if X is Z else Z - shift
     with np.errstate(over="ignore", invalid="ignore"):
         size_a, size_b = np.einsum("ij,ij->i", A, A), np.einsum("ij,ij->i", B, B)
-        D = np.add.outer(size_a, size_b)
-        A2 = A @ B.T
-        A2 *= 2.0
-        D -= A2
+        D = A @ B.T
+        D *= -2.0
+        some = max(1, SOME // max(1, D.shape[1]))
+        for first in range(0, D.shape[0], some):  # no second matrix beside this one
+            rows = slice(first, first + some)
+            D[rows] += np.add.outer(size_a[rows], size_b)
         scale = size_a.max(initial=0.0) + size_b.max(initial=0.0)
         i, j = np.divmod(np.flatnonzero(NEAR * scale >= D), D.shape[1])
         difference = X[i] - Z[j]

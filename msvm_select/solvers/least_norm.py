@@ -41,6 +41,7 @@ STILL_EXACT = 1e-9  # a gap that is not worth the old alpha
 MOVES = 1e-9  # of the outputs: an alpha that changes them by more is not taken
 AT_ONCE = 1e9  # multiplications in one call
 BY_NONE = 1e-9  # a share below it is rounding
+SOME = 256  # rows at a time
 MOST_SEARCHES = 200
 DAMPING = 1e-12
 SETTLED = 1e-12
@@ -68,7 +69,10 @@ def least_norm(found: Solution) -> Solution:
     if not rows.size:
         return found
     A = Arcs(rows, dual.y[rows], heads).incidence(dual.Q)
-    H = (dual.gram.block(rows, rows) + size) * (A @ A.T)
+    H = dual.gram.block(rows, rows)
+    H += size
+    for first in range(0, rows.size, SOME):  # no second matrix beside this one
+        H[first : first + SOME] *= A[first : first + SOME] @ A.T
     x = _least(H, size, found.alpha[rows, heads], dual.box[rows])
     if x is None:
         return found
@@ -184,17 +188,17 @@ def _independent(gram: Gram, rows: Ints) -> bool:
 def _dependence(H: Floats, least: float) -> tuple[Ints, Ints, Floats]:
     """Variables whose rows of H are independent, the others, and these by the former.
 
-    ``others`` are W' ``kept``; a pivot below ``least`` is 0.
+    ``others`` are W' ``kept``; a pivot below ``least`` is 0. H is used up.
     """
-    packed, order, rank, _ = lapack.dpstrf(H, tol=least, lower=1)
-    L, n = np.tril(packed[:, :rank]), order.size
-    order = order.astype(np.int64) - 1
+    packed, pivots, rank, _ = lapack.dpstrf(H.T, tol=least, lower=1, overwrite_a=1)
+    factor, n = np.asfortranarray(packed[:rank, :rank]), pivots.size
+    order: Ints = pivots.astype(np.int64) - 1
     W = np.empty((rank, n - rank))
     few = max(1, int(AT_ONCE // (rank + 1) ** 2))  # scipy keeps Python's lock meanwhile
     for first in range(rank, n, few):
-        right = L[first : first + few].T
+        right = packed[first : first + few, :rank].T
         W[:, first - rank : first - rank + few] = solve_triangular(
-            L[:rank], right, lower=True, trans=1
+            factor, right, lower=True, trans=1
         )
     return order[:rank], order[rank:], W
 
@@ -206,7 +210,8 @@ def _entangled(gram: Gram, rows: Ints, size: float) -> Mask:
     sums to 0. Samples that have no part in it keep their alpha.
     """
     samples, at = np.unique(rows, return_inverse=True)
-    K = gram.block(samples, samples) + size
+    K = gram.block(samples, samples)
+    K += size
     kept, others, W = _dependence(K, SURE * DEPENDENT * size)
     found = np.zeros(samples.size, np.bool_)
     found[others] = True
@@ -215,7 +220,7 @@ def _entangled(gram: Gram, rows: Ints, size: float) -> Mask:
 
 
 def _basis(H: Floats, size: float) -> tuple[Ints, Floats]:
-    """Which variables can move at all, and B (free, q) for them.
+    """Which variables can move at all, and B (free, q) for them; H is used up.
 
     No directions: none can.
     """

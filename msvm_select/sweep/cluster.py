@@ -31,11 +31,12 @@ from typing import Any
 
 from msvm_select.errors import DataError, MsvmError, SettingsError
 from msvm_select.extras import need
+from msvm_select.footprint import PROGRAM
 from msvm_select.phrases import sized
 from msvm_select.settings import Settings
 from msvm_select.sweep.cells import Chain
 from msvm_select.sweep.costs import as_a_rule
-from msvm_select.sweep.plan import PROGRAM, Plan, compiling_note
+from msvm_select.sweep.plan import compiling_note
 from msvm_select.train.events import (
     CellDone,
     CellProgress,
@@ -470,7 +471,7 @@ def _resources(cluster: Cluster, ready: Prepared) -> dict[str, float] | None:
     chains than it has room for.
     """
     limits, threads = cluster.limits(), cluster.workers
-    each = Plan(ready.data, ready.settings, ready.kernels, None).each_bytes
+    each = ready.footprint.each_bytes
     if all(PROGRAM + threads.get(at, 1) * each <= limits[at] for at in limits):
         return None
     most = max(limits.values())

@@ -24,6 +24,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from msvm_select.footprint import Seen
 from msvm_select.records import Floats
 from msvm_select.train.events import CellDone
 
@@ -47,11 +48,16 @@ WALK, WALK_M, COLUMN, NEAR_Z = 0.6, 0.05, 1.0, 2.0
 
 @dataclass(frozen=True)
 class Estimate:
-    """Seconds, judged by so many samples; ``high`` is None where nobody knows it."""
+    """Seconds, judged by so many samples; ``high`` is None where nobody knows it.
+
+    ``seen``: of each kernel setting and cell that was tried, what it was on each part
+    of the samples.
+    """
 
     low: float
     high: float | None
     samples: int = 0
+    seen: tuple[tuple[tuple[Seen, ...], ...], ...] = ()
 
     @classmethod
     def of(cls, seconds: float, doubt: float, samples: int = 0) -> Estimate:

@@ -19,23 +19,24 @@ import numpy as np
 
 from msvm_select.data.subsample import drawn
 from msvm_select.errors import KernelError, MsvmError
+from msvm_select.footprint import Footprint, Seen
 from msvm_select.geometry.ball import pair_steps
 from msvm_select.handover import Handover, NothingYetError
 from msvm_select.kernels.base import Kernel
 from msvm_select.kernels.mercer import MANY
-from msvm_select.memory import COPIES, WORKING
 from msvm_select.metrics import loops
 from msvm_select.phrases import between, roughly
 from msvm_select.records import Dataset, Ints
 from msvm_select.settings import Settings, settings_from
 from msvm_select.settings.catalogue import DEFAULT_CRITERION
+from msvm_select.solution import Solution
 from msvm_select.solvers.exact.cycles import cycle_steps
 from msvm_select.solvers.leave_out.exchanges import exchange_each
 from msvm_select.solvers.two_class import paths
 from msvm_select.sweep.cells import Chain
 from msvm_select.sweep.costs import Costs, Estimate, Place, hard_margin, in_parallel
 from msvm_select.sweep.shards import share_of
-from msvm_select.train.events import CellStarted, Event, Started
+from msvm_select.train.events import CellDone, CellStarted, Event, Started
 from msvm_select.train.prepare import (
     LOOKED_AT,
     Prepared,
@@ -45,9 +46,6 @@ from msvm_select.train.prepare import (
 )
 
 BALLS = ("radius-margin", "vc")  # what the names of criteria that need them begin with
-PROGRAM = 200e6  # bytes of Python and its packages
-FACTORS, TABLES = 4, 12  # of the size of the free variables squared; of m x Q
-FREE, MOST_FREE = 3, 6000  # variables in a factor: as a rule a sample; at the most
 WORK = 1.5  # seconds of work for all parts
 PATIENCE = 3.0  # seconds to wait for them, where others work on the machine too
 FIRST = 40  # samples
@@ -68,6 +66,7 @@ class Plan:
     data: Dataset
     settings: Settings
     kernels: tuple[Kernel, ...]
+    needed: Footprint
     time: Estimate | None  # None where it is not known before compiling
     note: str = ""
     quicker: str = ""  # what would take less time
@@ -79,32 +78,14 @@ class Plan:
         return len(self.kernels) * len(self.settings.C)
 
     @property
-    def largest(self) -> int:
-        """The samples of the largest problem: of two classes, one against one."""
-        sizes = np.sort(np.bincount(self.data.y, minlength=2))
-        return int(sizes[-2:].sum()) if self.settings.machine == "ovo" else self.data.m
-
-    @property
     def gram_bytes(self) -> int:
         """Of the largest Gram matrix that is held."""
-        m, settings = self.data.m, self.settings
-        blocks = all(in_blocks(kernel, m, settings) for kernel in self.kernels)
-        part = self.largest if settings.machine == "ovo" else int(WORKING * m)
-        return 8 * (part if blocks else m) ** 2
-
-    @property
-    def each_bytes(self) -> float:
-        """What a kernel setting may take, roughly."""
-        m, Q = self.data.m, self.data.Q
-        free = self.largest * (min(Q - 1, FREE) if self.settings.machine == "ww" else 1)
-        each = COPIES * self.gram_bytes + FACTORS * 8 * min(free, MOST_FREE) ** 2
-        return each + TABLES * 8 * m * Q
+        return self.needed.gram_bytes
 
     @property
     def peak_bytes(self) -> int:
-        """What the whole may come to, roughly: every job has matrices of its own."""
-        jobs = min(self.settings.at_once or 1, len(self.kernels))
-        return int(PROGRAM + jobs * self.each_bytes)
+        """What the whole comes to, roughly: every job has matrices of its own."""
+        return int(self.needed.most_bytes(self.time.seen if self.time else ()))
 
 
 def plan(data: Dataset, settings: Settings) -> Plan:
@@ -112,14 +93,16 @@ def plan(data: Dataset, settings: Settings) -> Plan:
     ready = _own_share(prepared(data, settings))
     settings = ready.settings
     if not ready.kernels:
-        return Plan(data, settings, (), Estimate(0.0, 0.0))
+        return Plan(data, settings, (), ready.footprint, Estimate(0.0, 0.0))
     note = compiling_note(ready.started(ranked=True))
     began = time.perf_counter()
     found = None if note else estimate(data, settings, ready.kernels)
     left = (ANSWER - (time.perf_counter() - began)) / PATIENCE
     other = quicker(ready, found, left) if found and left > 0.0 else ""
     rough = tuple(_too_rough(ready))
-    return Plan(data, settings, ready.kernels, found, note, other, rough)
+    return Plan(
+        data, settings, ready.kernels, ready.footprint, found, note, other, rough
+    )
 
 
 def _own_share(ready: Prepared) -> Prepared:
@@ -225,8 +208,9 @@ def _new(kernel: Any) -> bool:
         return True
 
 
-Trial = tuple[Place, int, float, float | None]
-"""What ``Costs`` is told of a cell: where, how many samples, seconds, hard margin"""
+Trial = tuple[Place, int, float, float | None, Seen]
+"""What ``Costs`` is told of a cell: where, how many samples, seconds, hard margin; and
+how many variables are free"""
 
 
 def estimate(
@@ -248,7 +232,7 @@ def estimate(
     busy = min(max(slower, 1.0), BUSY) ** 0.5
     costs = Costs(len(kernels), settings.C)
     for trial in trials[1:]:
-        costs.tell(*trial)
+        costs.tell(*trial[:4])
     places = [Place(i, C) for i in range(len(kernels)) for C in settings.C]
     seconds, doubt = costs.seconds(places, m)
     chains = busy * seconds.reshape(len(kernels), -1).sum(axis=1)
@@ -258,7 +242,30 @@ def estimate(
             chains[i] += is_tested * CUBE * m**3 + SQUARE * m**2
     work, loading = in_parallel(chains, jobs), trials[0][2]
     doubt = math.hypot(BEYOND * doubt * work / (work + loading), math.log(busy))
-    return Estimate.of(work + loading, doubt, trials[-1][1])
+    return replace(
+        Estimate.of(work + loading, doubt, trials[-1][1]), seen=_by_kernel(trials[1:])
+    )
+
+
+def _by_kernel(trials: Sequence[Trial]) -> tuple[tuple[tuple[Seen, ...], ...], ...]:
+    """What the cells were on each part, by kernel setting and by cell."""
+    seen: dict[Place, list[Seen]] = {}
+    for place, _, _, _, counts in trials:
+        seen.setdefault(place, []).append(counts)
+    return tuple(
+        tuple(tuple(seen[place]) for place in seen if place.kernel == kernel)
+        for kernel in sorted({place.kernel for place in seen})
+    )
+
+
+def _free(cell: CellDone, m: int) -> Seen:
+    """How many variables are free, and of how many samples; not told of parts."""
+    solution = cell.trained and cell.trained.solution
+    if not isinstance(solution, Solution):
+        return m, 0.0, 0.0
+    alpha = solution.alpha
+    free = (alpha > 0.0) & (alpha < solution.dual.box[:, None])
+    return m, float(free.sum()), float(free.any(axis=1).sum())
 
 
 def _trials(
@@ -279,7 +286,7 @@ def _trials(
         for i in chosen:
             for cell in Chain(ready, kernels[i]).run(watch):
                 seconds, place = watch.cell, Place(i, cell.row.C)
-                yield place, part.m, seconds, hard_margin(cell)
+                yield place, part.m, seconds, hard_margin(cell), _free(cell, part.m)
 
     codes = np.unique(data.y)[:3]
     three = _rows(data, np.flatnonzero(np.isin(data.y, codes)))

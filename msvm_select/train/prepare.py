@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 
 from msvm_select.errors import DataError, KernelError, SettingsError
+from msvm_select.footprint import Footprint
 from msvm_select.kernels.base import Kernel
 from msvm_select.kernels.mercer import is_indefinite, smallest_eigenvalue
-from msvm_select.memory import WORKING, refuse_gram
+from msvm_select.memory import refuse_gram
 from msvm_select.metrics.base import Metric
 from msvm_select.names import KERNELS, METRICS, SOLVERS
 from msvm_select.records import Blocks, Dataset, Floats, Gram, Scaling
@@ -64,16 +65,29 @@ class Prepared:
 
     def check_memory(self) -> None:
         """Refuse Gram matrices that do not fit; some machines and kernels need none."""
-        held = [kernel for kernel in self.kernels if kernel.name != "linear"]
-        m, settings = self.data.m, self.settings
-        whole = [kernel for kernel in held if not in_blocks(kernel, m, settings)]
-        pairs = replace(settings, machine="ovo")
-        never = all(in_blocks(kernel, m, pairs) for kernel in whole)
-        at_once = min(settings.at_once, len(whole))
-        refuse_gram(self.data.name, m, at_once, never)
-        if settings.machine == "ww" and len(whole) < len(held):
-            at_once = min(settings.at_once, len(held))
-            refuse_gram(self.data.name, m, at_once, True, WORKING)
+        pairs = replace(self.settings, machine="ovo")
+        never = all(in_blocks(kernel, self.data.m, pairs) for kernel in self._held)
+        refuse_gram(self.data.name, self.footprint, never and self.data.Q > 2)
+
+    @property
+    def _held(self) -> list[Kernel]:
+        """The kernel settings that need a matrix at all."""
+        return [kernel for kernel in self.kernels if kernel.name != "linear"]
+
+    @cached_property
+    def footprint(self) -> Footprint:
+        """What the sweep holds; where kernel settings differ, the larger."""
+        data, settings, held = self.data, self.settings, self._held
+        blocks = all(in_blocks(kernel, data.m, settings) for kernel in held)
+        pairs = blocks and settings.machine == "ovo"
+        sizes = np.sort(np.bincount(data.y, minlength=2))
+        return footprint_of(
+            settings, data.m, data.Q,
+            needs_none=not held, pair=int(sizes[-2:].sum()) if pairs else None,
+            shrinks=blocks and not pairs, jobs=min(settings.at_once, max(1, len(held))),
+            in_order=bool((np.diff(data.y) >= 0).all()),
+            twins=np.unique(self.X, axis=0).shape[0] < data.m,
+        )  # fmt: skip
 
     def started(self, ranked: bool = False) -> Started:
         """The first event; ``ranked``: the cells are also scored and ranked."""
@@ -126,6 +140,15 @@ def prepared(data: Dataset, settings: Settings) -> Prepared:
     X = scaling.apply(data.X)
     kernels = settings.kernels(X, data.weights)
     return Prepared(data, settings, scaling, X, kernels)
+
+
+def footprint_of(settings: Settings, m: int, Q: int, **more: Any) -> Footprint:
+    """That of m samples of Q classes, as far as the settings tell."""
+    criteria: Any = settings.parsed_criteria()
+    folds = tuple(one.K for one in criteria if one.name == "cv")
+    leaves_out = any(one.kind == "exact" for one in criteria)
+    sizes, how = (m, Q), (settings.machine, settings.loss)
+    return Footprint(*sizes, *how, folds, leaves_out, Cs=len(settings.C), **more)
 
 
 def check_kernels(data: Dataset, settings: Settings) -> None:

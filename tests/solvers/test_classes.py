@@ -49,6 +49,43 @@ def always(monkeypatch):
     monkeypatch.setattr(tableau, "LEAST_WATCHED", 3)
 
 
+def test_classes_of_the_same_samples_share_one_inverse():
+    """Where every arc is free the closed form solves the system as a whole does."""
+    rng = np.random.default_rng(5)
+    m, Q = 30, 4
+    gram, y = Rbf(0.5).gram(rng.normal(size=(m, 5))), np.sort(np.arange(m) % Q)
+    factor = classes.ClassFactor.of(gram, y, np.arange(Q)[:, None] != y)
+    assert factor.alike
+    assert all(R is factor.inverses[0] for R in factor.inverses)
+    t, s = rng.normal(size=(factor.size, 3)), rng.normal(size=(Q, 3))
+    s -= s.mean(axis=0)
+    d, b = factor.solve(t, s)
+    size = Q * m
+    system = np.zeros((size + Q + m, size + Q + m))
+    system[:size, :size] = np.kron(np.eye(Q), gram.matrix)
+    system[:size, size : size + Q] = np.kron(np.eye(Q), np.ones((m, 1)))
+    system[:size, size + Q :] = np.kron(np.ones((Q, 1)), np.eye(m))
+    system[size:] = system[:, size:].T
+    right = np.vstack([t, s, np.zeros((m, 3))])
+    known = np.linalg.lstsq(system, right, rcond=1e-13)[0]
+    assert np.abs(known[:size] - d).max() < 1e-10
+    assert np.ptp(b - known[size : size + Q], axis=0).max() < 1e-10
+
+
+def test_some_classes_of_the_same_samples_share_theirs():
+    """The others keep their own, and nothing is lost."""
+    rng = np.random.default_rng(6)
+    m, Q = 24, 3
+    gram, y = Rbf(0.5).gram(rng.normal(size=(m, 5))), np.sort(np.arange(m) % Q)
+    free = np.arange(Q)[:, None] != y
+    free[0, 20:] = False
+    factor = classes.ClassFactor.of(gram, y, free)
+    assert not factor.alike
+    assert factor.inverses[1] is factor.inverses[2]
+    assert factor.inverses[0].shape != factor.inverses[1].shape
+    assert factor.error < 1e-10
+
+
 @every_problem
 @every_rbf
 def test_one_system_solved_in_two_ways(problem, gamma):

@@ -12,6 +12,7 @@ import pytest
 
 from msvm_select.columns import Row
 from msvm_select.errors import DataError, MsvmError, SettingsError
+from msvm_select.footprint import Footprint
 from msvm_select.records import Dataset
 from msvm_select.results.ranking import Results
 from msvm_select.settings import settings_from
@@ -135,7 +136,7 @@ def test_what_a_worker_could_not_hold_is_refused(
         lambda *given: asked.append(resources(*given)) or asked[-1],
     )
     each = 1e6
-    monkeypatch.setattr(clusters.Plan, "each_bytes", each)
+    monkeypatch.setattr(Footprint, "each_bytes", each)
     monkeypatch.setattr(clusters, "PROGRAM", 4e9 - 1.5 * each)
     found = run_sweep(data, cluster=near, **GRID)
     assert asked == [{clusters.MEMORY: each}]

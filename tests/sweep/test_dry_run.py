@@ -12,7 +12,7 @@ import pytest
 
 from msvm_select import load_csv
 from msvm_select.errors import SolverError
-from msvm_select.memory import training_bytes
+from msvm_select.footprint import Footprint, grown
 from msvm_select.names import SOLVERS
 from msvm_select.records import Dataset
 from msvm_select.settings import settings_from
@@ -20,6 +20,7 @@ from msvm_select.show.answers import plan as plan_answer
 from msvm_select.sweep import plan as planning
 from msvm_select.sweep.costs import Estimate
 from msvm_select.sweep.plan import estimate, part_of
+from msvm_select.train.prepare import prepared
 from tests.conftest import DATA, IRIS, run
 
 GRID = ("--C", "0.1,1,10", "--gamma", "0.25,1", "--solver", "qp", "--criteria", "vc")
@@ -129,11 +130,42 @@ def test_more_jobs_need_more_memory() -> None:
     """Each kernel setting under way has a Gram matrix of its own."""
     data = load_csv(IRIS)
     peaks = [
-        planning.Plan(data, settings, settings.kernels(), time=None).peak_bytes
+        prepared(data, settings).footprint.peak_bytes()
         for jobs in (1, 2)
         if (settings := settings_from({"gamma": "1,2,3", "jobs": jobs}))
     ]
-    assert peaks[1] > peaks[0] > training_bytes(150)
+    assert peaks[1] > peaks[0] > 2 * 8 * 150**2
+
+
+def test_folds_leaving_out_and_the_quadratic_loss_are_counted() -> None:
+    """Each holds what it holds; a file in the order of its classes needs one less."""
+    plain = Footprint(2000, 3, leaves_out=False)
+    assert plain.matrices == 2.0
+    assert Footprint(2000, 3, in_order=True, leaves_out=False).matrices == 2.0  # test
+    assert Footprint(5000, 3, in_order=True).matrices == 1.0
+    assert Footprint(2000, 3, folds=(5,)).matrices == pytest.approx(2.0 + 3.2 + 0.8)
+    assert Footprint(2000, 3, loss="l2", Cs=2).matrices == 5.0
+    out = Footprint(2000, 3)
+    assert out.peak_bytes(500, 400) > plain.peak_bytes(500, 400)
+    assert out.peak_bytes(3000, 1500) > out.peak_bytes(500, 400)
+    assert Footprint(2000, 3, needs_none=True).gram_bytes == 0
+
+
+def test_what_would_fit_does() -> None:
+    """The number of rows that a refusal names is the largest that is not refused."""
+    needed = Footprint(9000, 4, machine="ova", jobs=2)
+    m = needed.most_samples(1e9)
+    assert 0 < m < 9000
+    assert replace(needed, m=m).certain_bytes <= 1e9
+    assert replace(needed, m=m + 1).certain_bytes > 1e9
+
+
+def test_counts_grow_by_a_power_of_the_samples() -> None:
+    """That of the last two parts, within reason; a share of all grows with them."""
+    assert grown([(100, 50.0), (400, 100.0)], 1600) == pytest.approx(200.0)
+    assert grown([(100, 5.0), (200, 100.0)], 400) == pytest.approx(200.0)
+    assert grown([(100, 90.0)], 1000, share=1.0) == pytest.approx(900.0)
+    assert grown([(100, 0.0)], 1000) == 0.0
 
 
 def test_one_machine_for_each_pair_needs_little_memory() -> None:
@@ -143,15 +175,15 @@ def test_one_machine_for_each_pair_needs_little_memory() -> None:
     """
     data = many(20_000)
 
-    def planned(m: int = 20_000, **values: Any) -> planning.Plan:
+    def planned(m: int = 20_000, **values: Any) -> Footprint:
         settings = settings_from({"gamma": 1.0, **values})
-        return planning.Plan(many(m), settings, settings.kernels(), time=None)
+        return prepared(many(m), settings).footprint
 
     pairs, whole = planned(machine="ovo"), planned(machine="ww", loss="l2")
     assert planned(machine="ww").gram_bytes == 8 * 7000**2
     largest = int(np.sort(np.bincount(data.y))[-2:].sum())
     assert (pairs.gram_bytes, whole.gram_bytes) == (8 * largest**2, 8 * 20_000**2)
-    assert pairs.peak_bytes < 1e9 < 10e9 < whole.peak_bytes
+    assert pairs.peak_bytes() < 1e9 < 9e9 < whole.peak_bytes()
     assert planned(machine="ova").gram_bytes == whole.gram_bytes
     assert planned(2000, machine="ovo").gram_bytes == 8 * 2000**2
 
@@ -198,7 +230,8 @@ def test_without_time_only_the_least_is_told(monkeypatch: pytest.MonkeyPatch) ->
     found = estimate(data, settings, settings.kernels())
     assert (found.high, found.samples) == (None, 0)
     assert found.low > 0.0
-    planned = planning.Plan(data, settings, settings.kernels(), found)
+    needed = prepared(data, settings).footprint
+    planned = planning.Plan(data, settings, settings.kernels(), needed, found)
     assert "at least" in plan_answer.sheet(planned).render("table")
 
 

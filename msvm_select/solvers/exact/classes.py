@@ -13,6 +13,13 @@ With R_k = K[S_k, S_k]^-1, T = sum_k R_k and u_k = R_k 1, scattered over these s
 and b solves a system of size Q, singular by the shift that lambda takes back. The cost
 is sum_k |S_k|^3 in place of (sum_i q_i)^3, q_i being the number of free arcs of i.
 
+Classes of the same S_k share their R_k. Where all S_k are the same, as with a rough
+kernel, T = Q R and nothing but R is left: with v = sum_k R t_k and u = R 1,
+
+    R lambda = (v - u sum_k b_k) / Q,
+
+so that a solution takes no product with a matrix once R t_k is there.
+
 K[S_k, S_k] may be nearly singular where the system as a whole is not. A small ridge
 keeps it apart from that, and steps of iterative refinement take the ridge out again.
 """
@@ -65,6 +72,7 @@ class ClassFactor:
     U: Floats
     TU: Floats
     unbias: Floats
+    alike: bool = False
 
     @classmethod
     def of(cls, gram: Gram, y: Ints, free: Mask) -> ClassFactor:
@@ -73,31 +81,44 @@ class ClassFactor:
         rows = np.flatnonzero(free.any(axis=0))
         shared = free[:, rows]
         shared[y[rows], np.arange(rows.size)] = True
-        sizes = shared.sum(axis=1).astype(float)
+        owner = _first_alike(shared)
+        alike = bool(Q > 1 and shared.all())
+        sizes = shared.sum(axis=1)[np.unique(owner)].astype(float)
         if 2.0 * ((sizes**2).sum() + float(rows.size) ** 2) > MOST_NUMBERS:
             raise np.linalg.LinAlgError  # it would not fit beside K
         ridge = RIDGE * float(gram.diagonal.max(initial=0.0))
-        T, U = np.zeros((rows.size, rows.size)), np.zeros((rows.size, Q))
-        totals = np.zeros(Q)
-        members, blocks, inverses = [], [], []
+        T = np.zeros((0, 0) if alike else (rows.size, rows.size))
+        U, totals = np.zeros((rows.size, Q)), np.zeros(Q)
+        members: list[Ints] = []
+        blocks: list[Any] = []
+        inverses: list[Any] = []
         for k in range(Q):
             at = np.flatnonzero(shared[k])
-            block = gram.block(rows[at], rows[at])
-            R = inverse_of(block, ridge, isinstance(gram, ThinGram))
-            add_to(T, at, R)
+            if owner[k] == k:
+                block = gram.block(rows[at], rows[at])
+                R = inverse_of(block, ridge, isinstance(gram, ThinGram))
+                block = kept_of(gram, block)
+            else:
+                block, R = blocks[owner[k]], inverses[owner[k]]
+            if not alike:
+                add_to(T, at, R)
             U[at, k] = R.sum(axis=1)
             totals[k] = U[at, k].sum()
             members.append(at)
-            blocks.append(kept_of(gram, block))
+            blocks.append(block)
             inverses.append(R)
-        inverse = inverse_of(T, 0.0, isinstance(gram, ThinGram))
-        TU = inverse @ U
+        if alike:
+            inverse, TU = None, np.full((rows.size, Q), 1.0 / Q)
+        else:
+            inverse = inverse_of(T, 0.0, isinstance(gram, ThinGram))
+            TU = inverse @ U
         weight = U.T @ TU
         weight[np.diag_indices(Q)] -= totals
         unbias = np.asarray(np.linalg.pinv(weight, rcond=1e-12, hermitian=True), float)
         ends = np.cumsum([0, *(at.size for at in members)])
         parts = [slice(*pair) for pair in zip(ends[:-1], ends[1:], strict=True)]
-        return cls(rows, members, parts, blocks, inverses, inverse, U, TU, unbias)
+        system = (rows, members, parts, blocks, inverses, inverse, U, TU, unbias)
+        return cls(*system, alike)
 
     @property
     def size(self) -> int:
@@ -152,11 +173,15 @@ class ClassFactor:
         return w
 
     def finish(
-        self, w: Floats, s: Floats, level: Floats | None = None
+        self,
+        w: Floats,
+        s: Floats,
+        level: Floats | None = None,
+        multiplied: bool = True,
     ) -> tuple[Floats, Floats, Floats]:
         """d, b and lambda from w = R_k t_k; the samples' sums are ``level``, or 0.
 
-        w becomes d.
+        w becomes d. Nobody asks for lambda where it is not to be ``multiplied``.
         """
         v = np.zeros((self.rows.size, w.shape[1]))
         totals = np.empty((self.Q, w.shape[1]))
@@ -165,12 +190,25 @@ class ClassFactor:
             totals[k] = w[part].sum(axis=0)
         if level is not None:
             v -= level
+        if self.alike:
+            return self._alike(w, v, s - totals, multiplied)
         right = self.T @ v
         b = self.unbias @ (self.U.T @ right - totals + s)
         multiplier = right - self.TU @ b
         for k, (at, part) in enumerate(zip(self.members, self.parts, strict=True)):
             w[part] -= self.inverses[k] @ (multiplier[at] + b[k])
         return w, b, multiplier
+
+    def _alike(
+        self, w: Floats, v: Floats, s: Floats, multiplied: bool
+    ) -> tuple[Floats, Floats, Floats]:
+        """The same where all S_k are all samples; ``s`` less the sums of w."""
+        b = self.unbias @ (v.sum(axis=0) / self.Q + s)
+        u = self.U[:, 0]
+        for k, part in enumerate(self.parts):
+            w[part] -= v / self.Q + np.outer(u, b[k] - b.sum(axis=0) / self.Q)
+        right = self.blocks[0] @ v if multiplied else np.zeros((0, v.shape[1]))
+        return w, b, (right - b.sum(axis=0)) / self.Q
 
     def _residual(
         self, t: Floats, s: Floats, d: Floats, b: Floats, multiplier: Floats
@@ -183,6 +221,12 @@ class ClassFactor:
             owed[k] -= d[part].sum(axis=0)
             level[at] -= d[part]
         return rest, owed, level
+
+
+def _first_alike(shared: Mask) -> list[int]:
+    """For each class the first one of the same samples."""
+    first: dict[bytes, int] = {}
+    return [first.setdefault(row.tobytes(), k) for k, row in enumerate(shared)]
 
 
 def class_operations(y: Ints, free: Mask) -> float:
@@ -288,7 +332,7 @@ class Responses:
     def _answer(self, t: Floats, w: Floats, s: Floats, F: Floats) -> Floats:
         """For the right-hand sides t, w = R_k t_k, s; F: what the shifts do to it."""
         n, factor, y = self.n, self.factor, self.y
-        d, b, multiplier = factor.finish(w, s)
+        d, b, multiplier = factor.finish(w, s, multiplied=self.rough)
         if self.rough:
             d, b = factor.refined(t, s, d, b, multiplier)
         for q, part in enumerate(factor.parts):
@@ -304,10 +348,17 @@ class Store:
     """Rows as they are asked for, each made once: ``rows[at[v]]`` is that of v."""
 
     def __init__(
-        self, make: Callable[[Ints], Floats], width: int, kept: Floats | None = None
+        self,
+        make: Callable[[Ints], Floats],
+        width: int,
+        kept: Floats | None = None,
+        most: int = 0,
     ) -> None:
-        """The first are ``kept`` from the start."""
-        self.make, self.at = make, np.full(width, -1)
+        """The first are ``kept`` from the start; there is room for ``most`` at once.
+
+        (What nobody fills, the system does not give.)
+        """
+        self.make, self.at, self.most = make, np.full(width, -1), most
         self.rows = np.empty((0, width)) if kept is None else kept
         self.given = self.filled = self.rows.shape[0]
         self.at[: self.given] = np.arange(self.given)
@@ -323,8 +374,8 @@ class Store:
         for first in range(0, missing.size, TOGETHER):
             some = missing[first : first + TOGETHER]
             begin, self.filled = self.filled, self.filled + some.size
-            if self.filled > self.rows.shape[0]:  # the system gives it as it is filled
-                grown = np.empty((2 * self.filled, self.rows.shape[1]))
+            if self.filled > self.rows.shape[0]:
+                grown = np.empty((max(2 * self.filled, self.most), self.rows.shape[1]))
                 grown[:begin] = self.rows[:begin]
                 self.rows = grown
             self.at[some] = np.arange(begin, self.filled)

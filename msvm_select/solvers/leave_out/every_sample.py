@@ -58,6 +58,7 @@ CHUNK = 256  # samples between two words of progress
 IN_A_RACE = 32  # the same where somebody may end it
 OWN = 0.5  # the part of K_pp that others do not make up for, roughly
 MOST_STORED = 4e7  # numbers in the rows that are kept
+A_CHUNK = 0.25  # of them, those that a chunk of samples asks for
 LIKELY = 0.4  # r of variables whose rows are made before they are asked for
 WATCHES = 5  # of watching more variables
 SOUND = 1e-7  # gain of a cycle: beyond it, biases may be off
@@ -91,7 +92,7 @@ def judge_every_sample(
     if only is not None:
         asked = asked[only[work.bench.order[asked]]]
     shifts = (work.full.dual.Q - 1) * work.full.A.size  # numbers one sample may ask for
-    chunk = int(np.clip(MOST_STORED // shifts, 16, CHUNK))
+    chunk = int(np.clip(A_CHUNK * MOST_STORED // shifts, 16, CHUNK))
     if isinstance(work.bench.sorted_gram, Blocks):  # each is proven by all samples
         chunk = min(chunk, IN_A_RACE * 2)
     if watch is not unwatched:
@@ -417,9 +418,10 @@ class Rows:
     def __init__(self, tableau: Tableau) -> None:
         """Those that are there from the start."""
         self.tableau, t = tableau, tableau
-        self.store = Store(t.respond, t.width, t.kept)
+        self.most = int((1.0 - A_CHUNK) * MOST_STORED // max(1, t.width))
+        room = int(MOST_STORED // max(1, t.width))
+        self.store = Store(t.respond, t.width, t.kept, t.kept.shape[0] + 2 * room)
         self.needed = np.zeros(t.width, bool)
-        self.most = int(MOST_STORED // max(1, t.width))
         if t.more is None:  # these are asked for by many
             near = np.argsort(np.abs(t.r_N))[: self.most // 4]
             self.needed[t.alpha_M.size + near[np.abs(t.r_N[near]) < LIKELY]] = True

@@ -489,6 +489,32 @@ class Row:
     auc_se: float | None = _error_of("auc")
     cost_se: float | None = _error_of("cost")
     smooth_error_se: float | None = _error_of("smooth_error")
+    low_rank: int | None = column(
+        "how many dimensions the kernel matrix was to have at the most, by `--rank`",
+        "rank of the kernel",
+        empty="the kernel is exact",
+        parameter=True,
+        appended=True,
+    )
+    rank_used: int | None = column(
+        "how many it has: fewer where nothing of the kernel matrix is left beyond",
+        "dimensions",
+        empty="the kernel is exact",
+        appended=True,
+    )
+    rank_error: float | None = column(
+        "what it lacks: the trace of K less Z Z', by the trace of K",
+        "error of the kernel",
+        empty="the kernel is exact",
+        look=True,
+        appended=True,
+    )
+    rank_residual: float | None = column(
+        "the largest entry of K less Z Z'",
+        "largest residual of the kernel",
+        empty="the kernel is exact",
+        appended=True,
+    )
     drawn_from: int | None = column(
         "the rows of the data that the samples were drawn from, by `--subsample`",
         "rows drawn from",

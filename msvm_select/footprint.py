@@ -35,6 +35,8 @@ ASKED_OF_CHUNK = 1e7  # numbers that the samples of a chunk ask for
 MOST_AT_ONCE = 256
 IN_WORK = 2**22  # numbers in a block of K in work
 USUAL_POWER, POWERS = 0.7, (0.2, 1.0)  # of m by which a count grows
+OF_FEATURES = 3  # tables of the size of Z
+AS_MATRIX = 8000  # samples up to which a part of K = Z Z' is held as a matrix
 WORKING = 0.35  # of many samples, those that K is computed between at a time
 
 
@@ -62,7 +64,8 @@ class Footprint:
 
     ``folds``: of each criterion cv:K its K. ``pair``: samples in the largest two
     classes, of a machine that holds no more of K than their block. ``shrinks``: K is
-    only that of the samples that matter. ``twins``: some rows are equal.
+    only that of the samples that matter. ``twins``: some rows are equal. ``rank``: columns
+    of Z, for kernels of low rank.
     """
 
     m: int
@@ -78,6 +81,7 @@ class Footprint:
     needs_none: bool = False
     Cs: int = 1
     jobs: int = 1
+    rank: int = 0
 
     @property
     def side(self) -> int:
@@ -86,12 +90,19 @@ class Footprint:
             return 0
         if self.pair is not None:
             return self.pair
+        if self.shrinks and self.rank:
+            return min(int(WORKING * self.m), AS_MATRIX)
         return int(WORKING * self.m) if self.shrinks else self.m
 
     @property
     def gram_bytes(self) -> int:
         """Of the largest Gram matrix that is held."""
         return NUMBER * self.side**2
+
+    @property
+    def factor_bytes(self) -> int:
+        """Of Z (m, rank), the table that its pivots are found in, and a product."""
+        return OF_FEATURES * NUMBER * self.m * self.rank
 
     @property
     def matrices(self) -> float:
@@ -123,7 +134,7 @@ class Footprint:
     @property
     def certain_bytes(self) -> float:
         """What the matrices take; less than that is not to be had."""
-        return self.jobs * self.matrices * self.gram_bytes
+        return self.jobs * (self.matrices * self.gram_bytes + self.factor_bytes)
 
     def peak_bytes(self, free: float = 0.0, touched: float = 0.0) -> float:
         """All, where so many variables of so many samples are free at the most."""
@@ -135,6 +146,7 @@ class Footprint:
             if self.m <= LOOKED_AT_UP_TO and self.loss == "l1":
                 looked = held + self.gram_bytes
             each = max(each, looked, held + NUMBER * max(train, out))
+        each += self.factor_bytes
         each += NUMBER * (min(IN_WORK, self.m**2) + 12 * self.m * self.Q)
         return PROGRAM + self.jobs * each
 

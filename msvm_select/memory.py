@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import NamedTuple
 
 from msvm_select.errors import DataError
 from msvm_select.footprint import Footprint
@@ -13,6 +14,8 @@ from msvm_select.phrases import sized
 
 READING = 4  # bytes in use at the peak, for each byte of a file of numbers
 A_ROW = 60  # bytes more for each of its rows
+RANK = 500  # what is proposed
+RANK = 500  # what is proposed
 CGROUP = Path("/sys/fs/cgroup")
 
 
@@ -31,17 +34,27 @@ def refuse_large(name: str, size: int, rows: int) -> None:
         )
 
 
-def refuse_gram(name: str, needed: Footprint, in_blocks: bool = False) -> None:
-    """Refuse samples whose matrices are too large, with what would fit.
+class Ways(NamedTuple):
+    """What would need no Gram matrix: a machine of pairs; a kernel of low rank."""
 
-    ``in_blocks``: a machine of pairs of classes would never need one of them whole.
-    """
+    by_pairs: bool = False
+    by_rank: bool = False
+
+
+NO_WAYS = Ways()
+
+
+def refuse_gram(name: str, needed: Footprint, ways: Ways = NO_WAYS) -> None:
+    """Refuse samples whose matrices are too large, with what would fit."""
     free, jobs = available(), needed.jobs
     if free is None or needed.certain_bytes <= free:
         return
     alone, held = replace(needed, jobs=1), needed.side
     fewer = " say --jobs 1, or" if jobs > 1 and alone.certain_bytes <= free else ""
     several = "" if jobs == 1 else f", {jobs} at the same time (--jobs)"
+    if alone.factor_bytes > free:
+        _refuse_features(name, alone, free, several)
+    in_few = replace(alone, rank=min(RANK, alone.m))
     fit, m, whole = alone.most_samples(free), needed.m, held == needed.m
     some = f"{m} samples" if whole else f"of {m} samples some {held} matter; they"
     raise DataError(
@@ -49,7 +62,19 @@ def refuse_gram(name: str, needed: Footprint, in_blocks: bool = False) -> None:
         f"takes {needed.matrices:.3g} times that{several}, and {sized(free)} are free:"
         f"{fewer} take a random part of the rows (about {fit} would fit: --subsample "
         f"{fit})"
-        + (", or say --machine ovo, which needs no whole matrix" if in_blocks else "")
+        + ", or say --machine ovo, which needs no whole matrix" * ways.by_pairs
+        + f", or --rank {RANK}: {sized(in_few.factor_bytes)}" * ways.by_rank
+    )
+
+
+def _refuse_features(name: str, needed: Footprint, free: int, several: str) -> None:
+    """Refuse samples of so many dimensions."""
+    m, rank = needed.m, needed.rank
+    fit = max(1, int(rank * free / needed.factor_bytes))
+    raise DataError(
+        f"{name}: {rank} dimensions of {m} samples take {sized(needed.factor_bytes)}"
+        f"{several}, and {sized(free)} are free: say --rank {fit}, or --subsample "
+        f"{fit * m // rank}"
     )
 
 

@@ -40,7 +40,7 @@ from msvm_select.left_out import (
     graded_votes,
     pairs_lost,
 )
-from msvm_select.records import Dual, Floats, Gram, Ints, Mask, Work, ridge_of
+from msvm_select.records import Blocks, Dual, Floats, Gram, Ints, Mask, Work, ridge_of
 from msvm_select.solution import Solution
 
 if TYPE_CHECKING:  # what turns labels into problems
@@ -136,11 +136,20 @@ class Parts(ABC):
         """Decisions towards the first class of a part, turned as ``f`` has them."""
         return table
 
+    def gram_of(self, part: Part) -> Gram:
+        """The Gram matrix of a part."""
+        return self.gram.of(part.rows)
+
+    @property
+    def one_by_one(self) -> bool:
+        """Whether the kernels of two classes cannot train them, several in a call."""
+        return not self.certain
+
     def dual(self, t: int) -> Dual:
         """Part ``t`` as the machine of two outputs."""
         part = self.part(t)
         codes = np.where(part.positive, 0, 1).astype(np.int64)
-        gram, own = self.gram.of(part.rows), self.weights
+        gram, own = self.gram_of(part), self.weights
         weights = None if own is None else own[part.rows]
         return self.loss.dual(gram, codes, 2, 0.5 * self.C, weights)
 
@@ -469,6 +478,15 @@ class Rests(Parts):
     def signs(self) -> Floats:
         """(m, Q): 1 for the class itself, -1 for the rest."""
         return np.where(self.y[:, None] == np.arange(self.Q), 1.0, -1.0)
+
+    def gram_of(self, part: Part) -> Gram:
+        """All samples are in a part: where K is not held, that of a part is not."""
+        return self.gram.part(part.rows)
+
+    @property
+    def one_by_one(self) -> bool:
+        """Where K is not held."""
+        return not self.certain or isinstance(self.gram, Blocks)
 
     def decided(self, K: Floats, alpha: Floats, b: Floats) -> tuple[Ints, Floats]:
         """The first of the largest outputs."""

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from msvm_select.footprint import AS_MATRIX
 from msvm_select.phrases import html_table
 
 Floats = NDArray[np.float64]
@@ -361,6 +362,42 @@ class Blocks(Gram):
                 yield rows, self.between(self.X[rows], others)
             else:
                 yield rows, np.empty((self.X[rows].shape[0], 0))
+
+
+@dataclass(frozen=True, eq=False)
+class Factored(Blocks):
+    """K = Z Z', of which Z (m, r) is held as ``X``; products need no block of K."""
+
+    between: Callable[[Floats, Floats], Floats] | None = field(
+        default_factory=lambda: inner_products
+    )
+    finite: Callable[[Floats], Floats] | None = field(
+        default_factory=lambda: np.asarray
+    )
+
+    @cached_property
+    def diagonal(self) -> Floats:
+        """K_ii."""
+        return np.asarray(np.einsum("ij,ij->i", self.X, self.X))
+
+    def of(self, rows: Ints) -> Gram:
+        """That of some of the points; of very many, as their factor."""
+        if rows.size > AS_MATRIX:
+            return Gram(factor=np.ascontiguousarray(self.X[rows]))
+        return super().of(rows)
+
+    def product(self, tau: Floats) -> Floats:
+        """Z (Z' tau)."""
+        return np.asarray(self.X @ (self.X.T @ tau))
+
+    def products(self, tau: Floats) -> Floats:
+        """The same for each class k of tau (Q, m, columns)."""
+        return np.stack([self.product(own) for own in tau])
+
+
+def inner_products(X: Floats, Z: Floats) -> Floats:
+    """<x, z> for the rows of X and of Z."""
+    return np.asarray(X @ Z.T)
 
 
 def symmetric(K: Floats) -> Floats:

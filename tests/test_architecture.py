@@ -92,6 +92,7 @@ LATE = {
     ("metrics/tempered.py", "msvm_select.metrics.loops"),
     # settings load no engine
     ("settings/settings.py", "msvm_select.criteria.base"),
+    ("settings/settings.py", "msvm_select.kernels.low_rank"),
 }
 
 

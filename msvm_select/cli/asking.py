@@ -112,6 +112,8 @@ def read(data: str, settings: Settings | None = None, **reading: Any) -> Dataset
     one-versus-one may need none, which is judged when the samples are there.
     """
     kernels = set() if settings is None else set(settings.kernel) - {"linear"}
+    if settings is not None and settings.low_rank is not None:
+        kernels = set()  # judged when the samples are there
     if settings is not None and settings.machine != "ovo" and kernels and data != "-":
         rows = source_file.rows_at_least(data)
         rows = min(rows, int(reading.get("subsample") or rows))
@@ -120,8 +122,8 @@ def read(data: str, settings: Settings | None = None, **reading: Any) -> Dataset
         needed = prepare.footprint_of(
             settings, rows, 2, shrinks=shrinks, jobs=min(settings.at_once, 1)
         )
-        in_blocks = rows > prepare.WHOLE and vouched
-        memory.refuse_gram(f"{data} (judged by its size)", needed, in_blocks)
+        ways = memory.Ways(rows > prepare.WHOLE and vouched, vouched and shrinks)
+        memory.refuse_gram(f"{data} (judged by its size)", needed, ways)
     options = read_options(**reading)
     if settings is not None:
         options = replace(options, seed=settings.seed)
@@ -176,7 +178,7 @@ class Asked:
 
     def __init__(self, data: str, options: Mapping[str, Any]) -> None:
         """All is checked but what the data must tell."""
-        self.data, self.options = data, options
+        self.data, self.options = data, options = data, _ranked(options)
         self.cell = _cell(options)
         self.settings, self.notes = _settings(options, self.cell)
         self.talk = talk.Talk(options["quiet"], options["verbose"])
@@ -206,13 +208,21 @@ class Asked:
         return trained
 
 
+def _ranked(options: Mapping[str, Any]) -> Mapping[str, Any]:
+    """``--rank`` as it is meant: without --from it is that of the kernel matrix."""
+    if options["source"] is not None or options.get("rank") is None:
+        return options
+    if options["low_rank"]:
+        raise SettingsError("--rank and --low-rank are both given, and are the same.")
+    return {**options, "rank": None, "low_rank": (options["rank"],)}
+
+
 def _cell(options: Mapping[str, Any]) -> fitting.CellOfResults | None:
     """The row of this --rank, or that which --select or else the file chooses."""
     source, rank, select = (options[name] for name in ("source", "rank", "select"))
     if source is None:
-        for name in ("rank", "select"):
-            if options[name] is not None:
-                raise SettingsError(f"{name} is for --from, which is not given.")
+        if select is not None:
+            raise SettingsError("select is for --from, which is not given.")
         return None
     if rank is not None and select is not None:
         raise SettingsError("rank and select both say which row to take: give one.")

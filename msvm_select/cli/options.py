@@ -125,7 +125,10 @@ def _made(option: Option) -> Decorator[Any]:
 
 def takes_one_cell(*more: str, **changes: Mapping[str, Any]) -> Decorator[Any]:
     """The kernel, C and the training, one value each; and ``more`` options."""
+    alone: dict[str, dict[str, Any]]
     alone = {name: {"metavar": "VALUE"} for name in PARAMETERS}
+    if "rank" in more:  # there --rank is the row of --from, or else this
+        alone["low_rank"]["flags"] = ("--low-rank",)
     here = {
         "kernel": {"help": EVERY["kernel"].help.replace(" May repeat.", "")},
         "C": {"metavar": "VALUE", "help": "inf is the widest margin. Default: 1."},

@@ -305,4 +305,5 @@ def _matrices(cell: Cell, train: Ints, test: Ints) -> tuple[Gram, Floats]:
     own = None if weights is None else weights[train]
     scaling = Scaling.fit(X[train], cell.scaling.kind, own)
     A, B = scaling.apply(X[train]), scaling.apply(X[test])
+    kernel = kernel.on(A)
     return kernel.gram(A), kernel.between(B, A)

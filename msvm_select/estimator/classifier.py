@@ -62,6 +62,7 @@ class MSVMClassifier(Learner):
     probability : judge each sample without itself as well, for ``predict_proba``.
     tol : the relative duality gap to train to; a ConvergenceWarning if it is not met.
     allow_indefinite : train on a Gram matrix that fails Mercer's test.
+    low_rank : at most so many dimensions for the kernel matrix, by pivots (Nystroem).
 
     Attributes
     ----------
@@ -85,6 +86,7 @@ class MSVMClassifier(Learner):
     tol: float = 1e-8
     probability: bool = False
     allow_indefinite: bool = False
+    low_rank: int | None = None
 
     def fit(
         self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
@@ -166,6 +168,7 @@ class MSVMClassifier(Learner):
                 solver=self.solver,
                 gap=self.tol,
                 allow_indefinite=self.allow_indefinite,
+                low_rank=self.low_rank,
                 probabilities=self.probability,
             )
         except (DataError, KernelError, SettingsError, SolverError) as error:

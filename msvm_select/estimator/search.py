@@ -35,7 +35,7 @@ from msvm_select.sweep.loop import swept
 from msvm_select.sweep.telling import Pace, lines, log_line
 from msvm_select.train.events import CellDone, Event, silent
 
-GRIDS = ("C", "kernel", "gamma", "degree", "coef0")
+GRIDS = ("C", "kernel", "gamma", "degree", "coef0", "low_rank")
 MACHINE = (*("machine", "loss", "class_weight", "scale", "solver", "allow_indefinite"),)
 CHOICE = ("criteria", "metric", "rank_by", "select", "race", "extend", "time_budget")
 HOW = ("jobs", "seed")
@@ -93,6 +93,7 @@ class MSVMSearchCV(Learner):
     seed : for the criteria that shuffle, and for ``subsample``.
     subsample : sweep only so many of the samples, of each class its share, groups kept
         whole. The machine is then trained on these.
+    low_rank : at most so many dimensions for the kernel matrix; or several numbers.
     refit : keep the machine, to predict with.
     probability : so that it has ``predict_proba``, as MSVMClassifier has it.
     verbose : 1 tells on stderr how far it is, 2 tells every cell.
@@ -133,6 +134,7 @@ class MSVMSearchCV(Learner):
     probability: bool = False
     verbose: int = 0
     subsample: int | None = None
+    low_rank: Any = None
 
     def fit(
         self,

@@ -53,6 +53,7 @@ def _svc(model: Model) -> Any:
     It is fitted to three samples of each class, all of them 0, for what scikit-learn
     keeps of its own, and then gets the support vectors, their weights and the biases.
     """
+    model = libsvm.with_supports(model)
     there = libsvm.present(model)
     order, weights = libsvm.coefficients(model)
     given = {name: model.kernel.parameters.get(name) for name in USED["polynomial"]}

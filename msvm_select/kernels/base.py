@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, fields
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -22,13 +22,14 @@ class Kernel(ABC):
 
     ``always_psd`` says whether theory makes every Gram matrix positive semi-definite.
     ``of`` is what the rows of X are: features, which can be scaled, kernel values, or
-    sequences.
+    sequences. ``approximable``: Z Z' of few columns may stand for K, see ``low_rank``.
     """
 
     name: ClassVar[str]
     of: ClassVar[str] = "features"
     is_vector_kernel: ClassVar[bool] = True
     positive: ClassVar[frozenset[str]] = frozenset()
+    approximable: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         """Refuse parameters that no kernel of this name can have."""
@@ -57,6 +58,15 @@ class Kernel(ABC):
     def gram(self, X: Floats) -> Gram:
         """The Gram matrix of the rows of X, exactly symmetric; KernelError if huge."""
         return Gram(whole=self.finite(symmetric(self.between(X, X))))
+
+    def on(self, X: Floats) -> Kernel:
+        """The kernel of these samples; most are the same for all."""
+        return self
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """What a row tells of the kernel matrix of the samples, by column."""
+        return {}
 
     def finite(self, K: Floats) -> Floats:
         """K itself, where no value is beyond LARGEST; a KernelError otherwise."""

@@ -88,6 +88,7 @@ class Sigmoid(Kernel):
     coef0: float = 0.0
 
     name = "sigmoid"
+    approximable = False
     positive = frozenset({"gamma"})
 
     @property

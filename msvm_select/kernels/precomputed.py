@@ -20,6 +20,7 @@ class Precomputed(Kernel):
     name = "precomputed"
     of = "kernel values"
     is_vector_kernel = False
+    approximable = False
 
     @property
     def always_psd(self) -> bool:

@@ -150,7 +150,7 @@ def judged(
 
     It is trained again only where the sweep has not ``kept`` it.
     """
-    used = {field.name for field in fields(KERNELS[row.kernel])}
+    used = {field.name for field in fields(KERNELS[row.kernel])} | {"low_rank"}
     values = {**asdict(settings), **dict.fromkeys(PARAMETERS)}
     values |= {name: getattr(row, name) for name in PARAMETERS if name in used}
     only = settings_from({**values, "kernel": row.kernel, "C": row.C})

@@ -33,7 +33,8 @@ from msvm_select.phrases import did_you_mean
 from msvm_select.records import Columns, Floats, Scaling
 
 FORMAT = "msvm-select model"
-FORMAT_VERSION = 4  # 3 knows no subsamples, 2 no weights or groups, 1 only ww
+FORMAT_VERSION = 4  # 3 knows all rows and the whole kernel, 2 no weights or groups
+SINCE_4 = ("drawn_from", "low_rank", "rank_error")  # of the training
 ENDINGS = (".json", ".npz")
 EXPORTS = {one.ENDING: one for one in (libsvm, onnx)}
 """The modules that write a model for other programs, by the ending of the file."""
@@ -128,13 +129,13 @@ def _meta(model: Model) -> dict[str, Any]:
 def _training(training: Training) -> dict[str, Any]:
     """Without what older programs do not know, where there is nothing to say of it."""
     told = asdict(training)
-    return {k: v for k, v in told.items() if k != "drawn_from" or v is not None}
+    return {k: v for k, v in told.items() if k not in SINCE_4 or v is not None}
 
 
 def _version(model: Model) -> int:
     """The first version that knows all that there is to say of the model."""
     columns = model.columns
-    if model.training.drawn_from is not None:
+    if any(getattr(model.training, name) is not None for name in SINCE_4):
         return 4
     if columns.weight_column is not None or columns.group_column is not None:
         return 3
@@ -169,7 +170,7 @@ def _model(meta: Mapping[str, Any], arrays: Mapping[str, Any]) -> Model:
         scaling=Scaling(meta["scaling"], *(numbers[name] for name in ARRAYS[:3])),
         support=np.asarray(arrays["support"], dtype=np.int64),
         Z=_table(numbers["Z"], wide),
-        tau=_table(numbers["tau"], len(meta["classes"])),
+        tau=_table(numbers["tau"], _outputs(meta)),
         b=np.where(np.isnan(b), -np.inf, b),
         certificate=Certificate(**certificate),
         training=Training(**meta["training"]),
@@ -178,6 +179,13 @@ def _model(meta: Mapping[str, Any], arrays: Mapping[str, Any]) -> Model:
         calibration=_calibration(meta.get("calibration")),
         y=np.asarray(y, dtype=np.int64),
     )
+
+
+def _outputs(meta: Mapping[str, Any]) -> int:
+    """How many weights each support vector, or each pivot, has."""
+    Q, by_pairs = len(meta["classes"]), meta.get("machine") == "ovo"
+    low = meta["training"].get("low_rank") is not None
+    return Q * (Q - 1) // 2 if by_pairs and low else Q
 
 
 def _calibrated(calibration: Calibration | None) -> dict[str, Any]:
@@ -238,7 +246,12 @@ def _check(model: Model) -> None:
         raise ValueError(f"there is no machine {model.machine!r}")
     ovo = model.machine == "ovo"
     biases = Q * (Q - 1) // 2 if ovo else Q
-    shapes = ((n,), (n,), (n,), (s,), (s, wide), (s, Q), (biases,), (s,))[: 7 + ovo]
+    low = model.training.low_rank is not None
+    outputs, of_class = (biases if low else Q), 0 if low else s
+    shapes = (
+        *((n,), (n,), (n,), (s,), (s, wide), (s, outputs), (biases,)),
+        *([(of_class,)] if ovo else []),
+    )
     for (name, array), shape in zip(_arrays(model).items(), shapes, strict=True):
         if array.shape != shape:
             raise ValueError(f"{name} has the shape {array.shape} and not {shape}")

@@ -13,13 +13,14 @@ from msvm_select.criteria.leave_group_out import LeaveOneGroupOut
 from msvm_select.criteria.leave_one_out import every_margin_of
 from msvm_select.data.read import split_reading
 from msvm_select.errors import DataError, SettingsError
+from msvm_select.kernels.low_rank import LowRank
 from msvm_select.left_out import LeftOut
 from msvm_select.metrics.base import Answers
 from msvm_select.metrics.calibration import Calibration
 from msvm_select.model.examined import check_optimum
 from msvm_select.model.model import Certificate, Model, Training
 from msvm_select.phrases import listed
-from msvm_select.records import Columns, Dataset, Ints
+from msvm_select.records import Columns, Dataset, Floats, Ints
 from msvm_select.results.choosing import as_chosen
 from msvm_select.results.ranking import Results, data_summary, versions
 from msvm_select.settings import Settings, settings_from
@@ -105,6 +106,12 @@ def model_of(
     cell, kernel = trained.cell, trained.kernel
     data, solution, machine = cell.data, cell.solution, cell.machine.name
     support = np.flatnonzero(solution.is_support_vector)
+    low = kernel if isinstance(kernel, LowRank) else None
+    if low is not None:
+        kernel, support = low.base, low.pivots.rows
+        weights = _expanded(solution, machine, low, cell.scaling.apply(data.X))
+    else:
+        weights = _weights(solution, machine, support)
     Z = cell.scaling.apply(data.X[support])
     target = data.target
     return Model(
@@ -120,7 +127,7 @@ def model_of(
         scaling=cell.scaling,
         support=support,
         Z=Z if kernel.is_vector_kernel else Z[:, :0],
-        **_weights(solution, machine, support),
+        **weights,
         certificate=_certificate(trained),
         training=Training(
             data=data.name,
@@ -131,6 +138,8 @@ def model_of(
             solver=solver,
             loss="l1" if solution.dual.quadratic is None else "l2",
             drawn_from=data.drawn_from,
+            low_rank=None if low is None else low.rank,
+            rank_error=None if low is None else low.pivots.error,
         ),
         versions=versions(),
         machine=machine,
@@ -150,6 +159,28 @@ def _weights(solution: Any, machine: str, support: Ints) -> dict[str, Any]:
     table[tuple(parts.pairs.T)] = solution.b
     tau = np.where(y[:, None] > np.arange(Q), -alpha, alpha)
     return {"tau": tau, "b": table[np.triu_indices(Q, 1)], "y": y}
+
+
+def _expanded(solution: Any, machine: str, kernel: LowRank, X: Floats) -> Any:
+    """The same of a kernel of low rank: what each pivot adds to each output.
+
+    w = Z'tau of an output is a sum over the pivots, and so the machine is one of the
+    kernel itself, with the pivots for its support vectors.
+    """
+    Z = kernel.features(X)
+    if machine == "ww":
+        return {"tau": kernel.expansion(Z.T @ solution.tau), "b": solution.b}
+    parts, alpha = solution.parts, solution.alpha
+    if machine == "ova":
+        w = Z.T @ (parts.signs * alpha)
+        return {"tau": kernel.expansion(w), "b": solution.b}
+    Q, y = parts.Q, parts.y
+    of_class = np.stack([Z[y == k].T @ alpha[y == k] for k in range(Q)])
+    first, second = np.triu_indices(Q, 1)
+    w = of_class[first, :, second] - of_class[second, :, first]
+    table = np.full((Q, Q), -np.inf)
+    table[tuple(parts.pairs.T)] = solution.b
+    return {"tau": kernel.expansion(w.T), "b": table[first, second]}
 
 
 def _certificate(trained: Trained) -> Certificate:

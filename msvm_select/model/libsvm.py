@@ -10,6 +10,7 @@ place this is (x - shift) / scale, whichever the scaling.
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from os import fspath
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -70,6 +71,29 @@ def present(model: Model) -> Ints:
     return np.unique(pairs)
 
 
+def with_supports(model: Model) -> Model:
+    """The same with classes for its support vectors, as LIBSVM wants them.
+
+    Of a kernel of low rank the pivots have none: each stands once in every class but
+    the last, there with its weights in the pairs of that class and later ones.
+    """
+    if model.training.low_rank is None:
+        return model
+    Q, r = len(model.classes), model.support.size
+    tau = np.zeros((Q, r, Q))
+    first, second = model.pairs.T
+    tau[first, :, second] = model.tau.T
+    there = present(model)[:-1]
+    return replace(
+        model,
+        support=np.tile(model.support, there.size),
+        Z=np.tile(model.Z, (there.size, 1)),
+        tau=tau[there].reshape(there.size * r, Q),
+        y=np.repeat(there, r),
+        training=replace(model.training, low_rank=None, rank_error=None),
+    )
+
+
 def coefficients(model: Model) -> tuple[Ints, Floats]:
     """The support vectors, class after class, and LIBSVM's table of their weights.
 
@@ -105,6 +129,7 @@ def write(model: Model, path: str | Path) -> None:
 
 def model_text(model: Model) -> str:
     """The model file itself."""
+    model = with_supports(model)
     there, labels = present(model), labels_of(model)
     kernel = model.kernel.parameters
     counts = np.bincount(model.y, minlength=len(labels))[there]

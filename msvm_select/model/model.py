@@ -49,7 +49,8 @@ class Certificate:
 class Training:
     """What the machine was trained on and by, and how it did there.
 
-    The ``m`` samples may be a subsample, ``drawn_from`` more.
+    The ``m`` samples may be a subsample, ``drawn_from`` more. The kernel matrix may
+    have been one of ``low_rank``, off by ``rank_error`` of its trace.
     """
 
     data: str
@@ -60,6 +61,8 @@ class Training:
     solver: str
     loss: str = "l1"
     drawn_from: int | None = None
+    low_rank: int | None = None
+    rank_error: float | None = None
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -75,6 +78,9 @@ class Model:
         each pair k < l f_kl(x) = sum_{y_i = k} tau_il k(x_i, x)
         + sum_{y_i = l} tau_ik k(x_i, x) + b_kl; f_kl > 0 is a vote for k, else for l,
         and most votes win, or the first of the classes that have as many.
+
+    Of a kernel of low rank Z holds the pivots, and ``tau`` what each of them adds to an
+    output: with ovo it is (r, Q(Q - 1)/2), f = K tau + b, and ``y`` is empty.
 
     A bias of a class without samples is -inf, as are those of its pairs. With a
     ``calibration`` it knows probabilities.
@@ -102,7 +108,11 @@ class Model:
         setting = ", ".join(f"{name}={value:.6g}" for name, value in values.items())
         sizes = f"{len(self.classes)} classes, {self.support.size} support vectors"
         kind = "" if self.machine == "ww" else f"{self.machine} "
-        return f"<Model {kind}{self.kernel.name}: {setting}; {sizes}>"
+        rank, name = self.training.low_rank, self.kernel.name
+        if rank is not None:
+            sizes = f"{len(self.classes)} classes, {self.support.size} pivots"
+            setting = f"low_rank={rank}, {setting}"
+        return f"<Model {kind}{name}: {setting}; {sizes}>"
 
     @property
     def pairs(self) -> Ints:
@@ -203,6 +213,8 @@ class Model:
 
     def _decisions(self, K: Floats) -> Floats:
         """f of each pair by the kernel values of some samples."""
+        if self.training.low_rank is not None:
+            return np.asarray(K @ self.tau + self.b)
         return pair_decisions(K, np.abs(self.tau), self.b, self.y, self.pairs)
 
     def _kernel_values(self, raw: Floats) -> Floats:

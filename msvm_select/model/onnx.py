@@ -135,10 +135,14 @@ def document(model: Model) -> Any:
 
     graph = _Graph()
     scaled, lost = _scaled(graph, model)
-    if model.machine == "ovo":
+    if model.machine == "ovo" and model.training.low_rank is not None:
+        Z, tau = _some(model.Z, model.tau)
+        K = _kernel(graph, model, scaled, Z)
+        h, graded = _votes(graph, model, _decided(graph, model, K, tau))
+    elif model.machine == "ovo":
         Z, tau, sizes = _in_classes(model)
         K = _kernel(graph, model, scaled, Z)
-        h, graded = _votes(graph, model, K, tau, sizes)
+        h, graded = _votes(graph, model, _of_classes(graph, K, tau, sizes))
     else:
         Z, tau = _some(model.Z, model.tau)
         K = _kernel(graph, model, scaled, Z)
@@ -183,6 +187,8 @@ def _about(model: Model) -> Iterable[tuple[str, str]]:
     yield "C", repr(model.C)
     yield "loss", model.training.loss
     yield "missing", model.columns.missing
+    if model.training.low_rank is not None:
+        yield "low_rank", str(model.training.low_rank)
 
 
 def _scaled(graph: _Graph, model: Model) -> tuple[str, str]:
@@ -252,14 +258,18 @@ def _power(graph: _Graph, K: str, degree: float) -> str:
     return graph.add("Mul", square, K) if degree % 2 else square
 
 
-def _votes(
-    graph: _Graph, model: Model, K: str, tau: NDArray[Any], sizes: list[int]
-) -> tuple[str, str]:
-    """How many pairs each class wins; f_kl > 0 is a vote for k, else for l.
+def _decided(graph: _Graph, model: Model, K: str, tau: NDArray[Any]) -> str:
+    """f_kl less its bias at [k, l], k < l, and 0 elsewhere, of a kernel of low rank."""
+    Q, (k, l) = len(model.classes), model.pairs.T
+    wide = np.zeros((len(tau), Q, Q))
+    wide[:, k, l] = tau
+    flat = graph.add("MatMul", K, wide.reshape(len(tau), Q * Q))
+    return graph.add("Reshape", flat, np.array([-1, Q, Q]))
 
-    And the same with a part below 1/3 for how clear it is, see ``graded_votes``.
-    """
-    Q, starts = len(model.classes), np.cumsum([0, *sizes])
+
+def _of_classes(graph: _Graph, K: str, tau: NDArray[Any], sizes: list[int]) -> str:
+    """The same by the support vectors of each class; below the diagonal as above it."""
+    starts = np.cumsum([0, *sizes])
     tables = [
         graph.add("MatMul", part, tau[first:last])
         for part, first, last in zip(
@@ -268,14 +278,21 @@ def _votes(
     ]
     one = np.array([1])
     G = graph.add("Concat", *(graph.add("Unsqueeze", t, one) for t in tables), axis=1)
+    return graph.add("Add", G, graph.add("Transpose", G, perm=[0, 2, 1]))
+
+
+def _votes(graph: _Graph, model: Model, decided: str) -> tuple[str, str]:
+    """How many pairs each class wins; f_kl > 0 is a vote for k, else for l.
+
+    And the same with a part below 1/3 for how clear it is, see ``graded_votes``.
+    """
+    Q, one = len(model.classes), np.array([1])
     b, there = np.zeros((Q, Q)), np.zeros((Q, Q))
     k, l = model.pairs.T
     known = np.isfinite(model.b)
     b[k, l] = np.where(known, model.b, 0.0)
     there[k, l] = known
-    f = graph.add(
-        "Add", graph.add("Add", G, graph.add("Transpose", G, perm=[0, 2, 1])), b
-    )
+    f = graph.add("Add", decided, b)
     won = graph.cast(graph.add("Greater", f, 0.0), float)
     of_first = graph.add("Mul", won, there)
     of_second = graph.add("Sub", there, of_first)

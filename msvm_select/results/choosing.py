@@ -35,7 +35,7 @@ from msvm_select.results.ranking import Results, simplicity
 from msvm_select.settings.settings import check_rule
 
 DEFAULT_BY = "loo"  # what rows are ranked by that do not tell it
-SWEPT = ("C", *PARAMETERS)
+SWEPT = ("C", *(name for name in PARAMETERS if name != "low_rank"))
 BEYOND = 2  # more values to propose past the edge
 BY_STEPS = ("degree", "coef0")  # whose grids are arithmetic where they could be either
 

@@ -16,7 +16,7 @@ from typing import Any
 
 from msvm_select.columns import Row, answering, column_of, holds, lower_bound, state_of
 from msvm_select.criteria.guaranteed_risk import FIXED_BEFOREHAND, INDEX
-from msvm_select.names import KERNELS
+from msvm_select.kernels.low_rank import kernel_of
 from msvm_select.phrases import counted, of_a_subsample, quoted
 from msvm_select.results.ranking import Baseline, Results, baseline_of
 
@@ -184,7 +184,7 @@ def _theorem(results: Results, row: Row) -> int:
     """3 where the feature space has a finite dimension, else 2."""
     if results.settings.get("dimension") is not None:
         return 3
-    kernel = KERNELS[row.kernel](**row.parameters)
+    kernel = kernel_of(row.kernel, row.parameters)
     return 2 if kernel.dimension(1) is None else 3
 
 

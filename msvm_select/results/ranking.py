@@ -39,6 +39,7 @@ from msvm_select.columns import (
     state_of,
 )
 from msvm_select.errors import SettingsError
+from msvm_select.kernels.low_rank import kernel_of
 from msvm_select.names import KERNELS
 from msvm_select.phrases import counted, did_you_mean, html_table, listed, quoted
 from msvm_select.records import Dataset
@@ -167,6 +168,7 @@ class Results:
         wanted = (
             *("rank", "kernel", *PARAMETERS, "C"),
             *(*by, *(["status"] if troubled else []), *measured, "train_errors"),
+            "rank_error",
             *filled,
             *(name for name, column in TABLE.items() if column.look),
             *filter(None, flags),
@@ -260,7 +262,7 @@ def _roughness(row: Row) -> tuple[float, ...]:
     """The kernel's own order, smooth first; one that is not known here comes last."""
     with suppress(TypeError, SettingsError):
         if row.kernel in KERNELS:
-            return KERNELS[row.kernel](**row.parameters).roughness
+            return kernel_of(row.kernel, row.parameters).roughness
     return (math.inf,)
 
 

@@ -48,6 +48,7 @@ from msvm_select.settings.values import (
     text,
     texts,
     whole,
+    whole_grid,
 )
 
 PICTURE, KERNEL, TRAINING = "Picture", "Kernel and C", "Training"
@@ -225,6 +226,13 @@ class Declared:
     )
     coef0: Grid | None = _kernel(
         None, ANY_GRID, "For polynomial and sigmoid.", farthest=(-1e3, 1e3)
+    )
+    low_rank: tuple[int, ...] | None = _kernel(
+        None,
+        Option(metavar="R", check=whole_grid, joins=True),
+        "K ~ Z Z' of at most R dimensions, which are those of R pivots (Nystroem), and "
+        "all that follows exact for this kernel. Default: K itself.",
+        flags=("--low-rank", "--rank"),
     )
     machine: str = _training(
         "ww",
@@ -515,7 +523,8 @@ ON_THE_LINE = _by_name(
     ),
     rank=_line(
         PLAIN,
-        "Which row of it. Default: the one that was chosen, else the first.",
+        "With --from: which row of it. Default: the one that was chosen, else the "
+        "first. Else: --low-rank.",
         KERNEL,
         metavar="N",
     ),

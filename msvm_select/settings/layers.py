@@ -92,7 +92,8 @@ def sweep_settings(layers: Iterable[Layer]) -> Settings:
     """
     layers = list(layers)
     # no part of a sweep knows whether its best cell is that of the whole
-    grids = {"C", *PARAMETERS, "shard"} & _said(layers).keys()
+    grids = {"C", *PARAMETERS, "shard"} - {"low_rank"}
+    grids &= _said(layers).keys()
     usual = {"gamma": AROUND, "extend": 0 if grids else ROUNDS}
     return settings_of([Layer(usual), *layers])
 

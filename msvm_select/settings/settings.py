@@ -111,6 +111,11 @@ class Settings(Declared):
                 grids[field.name] = (float(field.default),)
         points = itertools.product(*grids.values())
         chosen = [kind(**dict(zip(grids, point, strict=True))) for point in points]
+        if self.low_rank is not None and kind.approximable:
+            from msvm_select.kernels.low_rank import LowRank
+
+            ranks = itertools.product(chosen, self.low_rank)
+            chosen = [LowRank(kernel, rank) for kernel, rank in ranks]
         return sorted(chosen, key=lambda kernel: kernel.roughness)
 
     def _gammas(
@@ -182,6 +187,8 @@ def parse_criterion(text: str, seed: int = 0) -> Criterion:
 def used_parameters(kernels: tuple[str, ...]) -> set[str]:
     """Those of PARAMETERS that one of the kernels has."""
     used = {field.name for name in kernels for field in fields(KERNELS[name])}
+    if any(KERNELS[name].approximable for name in kernels):
+        used.add("low_rank")
     return used | ({"sigma"} if "rbf" in kernels else set())
 
 

@@ -243,6 +243,15 @@ def whole(least: int) -> Check:
     return check
 
 
+def whole_grid(value: Any, name: str) -> tuple[int, ...]:
+    """A grid of whole numbers from 1 upward."""
+    return tuple(whole(1)(_if_whole(one), name) for one in parse_grid(value, name))
+
+
+def _if_whole(value: float) -> float | int:
+    return int(value) if value.is_integer() else value
+
+
 def shard(value: Any, name: str) -> str:
     """``3/16``, the third of sixteen."""
     number, slash, count = str(value).replace(" ", "").partition("/")

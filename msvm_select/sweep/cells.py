@@ -121,7 +121,7 @@ class Chain:
         if isinstance(cell, Failed):
             row = Row(**point, status="failed", status_reason=cell.reason)
             return CellDone(row)
-        row = Row.of({**point, **scoring.columns(cell)})
+        row = Row.of({**point, **self.kernel.facts, **scoring.columns(cell)})
         return CellDone(row, trained=cell, left_out=scoring.left_out)
 
 

@@ -23,6 +23,7 @@ from msvm_select.footprint import Footprint, Seen
 from msvm_select.geometry.ball import pair_steps
 from msvm_select.handover import Handover, NothingYetError
 from msvm_select.kernels.base import Kernel
+from msvm_select.kernels.low_rank import LowRank
 from msvm_select.kernels.mercer import MANY
 from msvm_select.metrics import loops
 from msvm_select.phrases import between, roughly
@@ -81,6 +82,16 @@ class Plan:
     def gram_bytes(self) -> int:
         """Of the largest Gram matrix that is held."""
         return self.needed.gram_bytes
+
+    @property
+    def rank(self) -> int:
+        """The largest number of dimensions of a kernel; 0 where none is of low rank."""
+        return self.needed.rank
+
+    @property
+    def factor_bytes(self) -> int:
+        """Of the features of that many dimensions, and what they are found in."""
+        return self.needed.factor_bytes
 
     @property
     def peak_bytes(self) -> int:
@@ -282,9 +293,11 @@ def _trials(
         part: Dataset, Cs: tuple[float, ...], chosen: list[int], watch: _Watch
     ) -> Iterator[Trial]:
         thin = replace(settings, C=Cs, jobs=1, cluster=None)
-        ready = replace(prepared(part, thin), kernels=tuple(kernels))
+        ready = prepared(part, thin)
+        here = tuple(kernel.on(ready.X) for kernel in kernels)
+        ready = replace(ready, kernels=here)
         for i in chosen:
-            for cell in Chain(ready, kernels[i]).run(watch):
+            for cell in Chain(ready, here[i]).run(watch):
                 seconds, place = watch.cell, Place(i, cell.row.C)
                 yield place, part.m, seconds, hard_margin(cell), _free(cell, part.m)
 

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from msvm_select.kernels.low_rank import LowRank
 from msvm_select.phrases import counted, exactly, roughly
 from msvm_select.sweep.headway import Facts
 from msvm_select.sweep.plan import compiling_note
@@ -88,6 +89,8 @@ def _staff(event: Workers) -> str:
 
 def _tested(event: GramTested) -> Iterator[tuple[str, bool]]:
     """Of an indefinite matrix; of a sound one only for a closer look."""
+    if isinstance(event.kernel, LowRank):
+        yield f"{event.kernel}: {_approximated(event.kernel)}", False
     smallest = event.smallest_eigenvalue
     told = f"smallest eigenvalue of the Gram matrix {smallest:.3g}"
     if math.isnan(smallest):
@@ -98,6 +101,20 @@ def _tested(event: GramTested) -> Iterator[tuple[str, bool]]:
         yield f"{event.kernel}: {told}", True
     if event.near_identity:
         yield TOO_ROUGH.format(event.kernel), False
+
+
+def _approximated(kernel: LowRank) -> str:
+    """How many dimensions there are, and how near they come."""
+    found = kernel.pivots
+    if found.rank < kernel.rank:
+        return (
+            f"{counted(found.rank, 'dimension')}, and nothing of the kernel matrix is "
+            "left beyond"
+        )
+    return (
+        f"{counted(found.rank, 'dimension')} leave {100.0 * found.error:.3g} % of the "
+        f"trace of the kernel matrix; no entry is off by more than {found.residual:.3g}"
+    )
 
 
 def headline(facts: Facts) -> str:

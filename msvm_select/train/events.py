@@ -89,6 +89,7 @@ class GramTested:
         return {
             "kernel": self.kernel.name,
             **self.kernel.parameters,
+            **self.kernel.facts,
             "smallest_eigenvalue": self.smallest_eigenvalue,
             "indefinite": self.indefinite,
         }

@@ -13,11 +13,12 @@ import numpy as np
 from msvm_select.errors import DataError, KernelError, SettingsError
 from msvm_select.footprint import Footprint
 from msvm_select.kernels.base import Kernel
+from msvm_select.kernels.low_rank import LowRank
 from msvm_select.kernels.mercer import is_indefinite, smallest_eigenvalue
-from msvm_select.memory import refuse_gram
+from msvm_select.memory import Ways, refuse_gram
 from msvm_select.metrics.base import Metric
 from msvm_select.names import KERNELS, METRICS, SOLVERS
-from msvm_select.records import Blocks, Dataset, Floats, Gram, Scaling
+from msvm_select.records import Blocks, Dataset, Factored, Floats, Gram, Scaling
 from msvm_select.settings import Settings
 from msvm_select.settings.values import BALANCED, known, weights_by_class
 from msvm_select.solvers.base import Solver
@@ -65,14 +66,17 @@ class Prepared:
 
     def check_memory(self) -> None:
         """Refuse Gram matrices that do not fit; some machines and kernels need none."""
-        pairs = replace(self.settings, machine="ovo")
-        never = all(in_blocks(kernel, self.data.m, pairs) for kernel in self._held)
-        refuse_gram(self.data.name, self.footprint, never and self.data.Q > 2)
+        pairs, m = replace(self.settings, machine="ovo"), self.data.m
+        never = all(in_blocks(kernel, m, pairs) for kernel in self._held)
+        shrinks = self.footprint.shrinks and not self.footprint.rank
+        by_rank = shrinks and all(kernel.approximable for kernel in self._held)
+        ways = Ways(never and self.data.Q > 2, by_rank)
+        refuse_gram(self.data.name, self.footprint, ways)
 
     @property
     def _held(self) -> list[Kernel]:
         """The kernel settings that need a matrix at all."""
-        return [kernel for kernel in self.kernels if kernel.name != "linear"]
+        return [kernel for kernel in self.kernels if not is_linear(kernel)]
 
     @cached_property
     def footprint(self) -> Footprint:
@@ -81,12 +85,14 @@ class Prepared:
         blocks = all(in_blocks(kernel, data.m, settings) for kernel in held)
         pairs = blocks and settings.machine == "ovo"
         sizes = np.sort(np.bincount(data.y, minlength=2))
+        ranks = [kernel.rank for kernel in held if isinstance(kernel, LowRank)]
         return footprint_of(
             settings, data.m, data.Q,
             needs_none=not held, pair=int(sizes[-2:].sum()) if pairs else None,
             shrinks=blocks and not pairs, jobs=min(settings.at_once, max(1, len(held))),
             in_order=bool((np.diff(data.y) >= 0).all()),
             twins=np.unique(self.X, axis=0).shape[0] < data.m,
+            rank=min(data.m, max(ranks, default=0)),
         )  # fmt: skip
 
     def started(self, ranked: bool = False) -> Started:
@@ -138,7 +144,7 @@ def prepared(data: Dataset, settings: Settings) -> Prepared:
         )
     scaling = Scaling.fit(data.X, settings.scale, data.weights)
     X = scaling.apply(data.X)
-    kernels = settings.kernels(X, data.weights)
+    kernels = tuple(k.on(X) for k in settings.kernels(X, data.weights))
     return Prepared(data, settings, scaling, X, kernels)
 
 
@@ -205,23 +211,33 @@ def gram_of(kernel: Kernel, ready: Prepared) -> Gram:
     computed when it is needed.
     """
     if in_blocks(kernel, ready.data.m, ready.settings):
+        if isinstance(kernel, LowRank):
+            return kernel.in_blocks(ready.X)
+        if kernel.name == "linear":
+            return Factored(X=ready.X, finite=kernel.finite)
         return Blocks(X=ready.X, between=kernel.between, finite=kernel.finite)
     return kernel.gram(ready.X)
 
 
 def in_blocks(kernel: Kernel, m: int, settings: Settings) -> bool:
     """Whether the Gram matrix of m samples is never held as a whole."""
-    if not (kernel.always_psd and kernel.is_vector_kernel) or kernel.name == "linear":
+    if not (kernel.always_psd and kernel.is_vector_kernel):
         return False
     if settings.machine == "ovo":
         return m > WHOLE
-    return shrinks(m, settings)
+    by_features = is_linear(kernel) and settings.machine == "ww"
+    return shrinks(m, settings) and not by_features
+
+
+def is_linear(kernel: Kernel) -> bool:
+    """Whether the features are its own factor Z of K = Z Z'."""
+    return kernel.name == "linear" and not isinstance(kernel, LowRank)
 
 
 def shrinks(m: int, settings: Settings) -> bool:
-    """Whether the machine of all m samples is trained on those that matter."""
+    """Whether a machine of all m samples is trained on those that matter."""
     by_exact = settings.solver == "exact" and settings.loss == "l1"
-    return m > WHOLE_OF_ALL and settings.machine == "ww" and by_exact
+    return m > WHOLE_OF_ALL and settings.machine != "ovo" and by_exact
 
 
 def tested(kernel: Kernel, ready: Prepared) -> tuple[Gram, GramTested]:
@@ -234,7 +250,10 @@ def tested(kernel: Kernel, ready: Prepared) -> tuple[Gram, GramTested]:
     gram = gram_of(kernel, ready)
     if isinstance(gram, Blocks):  # positive semi-definite by theory
         return gram, GramTested(kernel, math.nan, False)
-    smallest = smallest_eigenvalue(gram, kernel.always_psd)
+    if isinstance(kernel, LowRank) and kernel.pivots.rank < gram.m:
+        smallest = 0.0
+    else:
+        smallest = smallest_eigenvalue(gram, kernel.always_psd)
     indefinite = is_indefinite(smallest, gram)
     seconds = time.perf_counter() - began
     alone = is_near_identity(gram)

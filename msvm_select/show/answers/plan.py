@@ -45,6 +45,7 @@ def _facts(plan: Plan) -> dict[str, Any]:
         **({"shard": settings.shard} if settings.shard else {}),
         **({"cluster": settings.cluster} if settings.cluster else {}),
         "gram_bytes": plan.gram_bytes,
+        **({"factor_bytes": plan.factor_bytes} if plan.rank else {}),
         "peak_bytes": plan.peak_bytes,
         "too_rough": [{"kernel": k.name, **k.parameters} for k in plan.too_rough],
         "seconds": plan.time and [plan.time.low, plan.time.high],
@@ -58,6 +59,8 @@ def _lines(plan: Plan) -> list[tuple[str, str]]:
     solver = f"{settings.solver}, loss {settings.loss}, jobs {settings.jobs}"
     ranked = f"{', '.join(settings.criteria)}; ranked by {settings.rank_by}"
     peak = f"about {sized(plan.peak_bytes)} in all"
+    if plan.rank:
+        peak = f"{sized(plan.factor_bytes)} for {plan.rank} dimensions; {peak}"
     return [
         ("data", f"{data.name}: {sizes}"),
         *([("shard", _shard(plan))] if settings.shard else []),

@@ -246,7 +246,7 @@ def _said(settings: Settings) -> dict[str, Any]:
 def options(values: Mapping[str, Any]) -> Iterator[str]:
     """The words of the line that say these values by name."""
     for name, value in values.items():
-        option = "--" + name.replace("_", "-")
+        option = "--" + name.replace("_", "-")  # every option is known by it
         if isinstance(value, bool):
             yield option if value else f"--no-{option[2:]}"
         elif isinstance(value, list | tuple):

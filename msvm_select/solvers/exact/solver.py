@@ -81,10 +81,11 @@ class Exact(Solver):
     ) -> tuple[Told, float]:
         """By the kernels of two classes, all parts in a few calls.
 
-        These take a positive semi-definite K for granted. A part that they leave above
-        the gap (K nearly singular, C huge) is trained by itself.
+        These take a positive semi-definite K for granted, and hold that of a part. A
+        part that they leave above the gap (K nearly singular, C huge) is trained by
+        itself.
         """
-        if not parts.certain:
+        if parts.one_by_one:
             return super().solve_parts(parts, last, jobs)
         told, seconds = batch.train(parts, last, jobs)
         began, gaps = time.perf_counter(), told.facts[:, FACTS.index("gap")]
@@ -104,7 +105,7 @@ class Exact(Solver):
         tell: Tell = quiet,
     ) -> LeftOut:
         """Likewise."""
-        if not machine.parts.certain:
+        if machine.parts.one_by_one:
             return super().leave_parts_out(machine, only=only, jobs=jobs, tell=tell)
         return batch.leave_out(machine, only, jobs, tell)
 

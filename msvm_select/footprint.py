@@ -64,8 +64,8 @@ class Footprint:
 
     ``folds``: of each criterion cv:K its K. ``pair``: samples in the largest two
     classes, of a machine that holds no more of K than their block. ``shrinks``: K is
-    only that of the samples that matter. ``twins``: some rows are equal. ``rank``: columns
-    of Z, for kernels of low rank.
+    only that of the samples that matter. ``twins``: some rows are equal. ``rank``: the
+    columns of Z, for kernels of low rank.
     """
 
     m: int

@@ -122,12 +122,12 @@ def read(data: str, settings: Settings | None = None, **reading: Any) -> Dataset
         needed = prepare.footprint_of(
             settings, rows, 2, shrinks=shrinks, jobs=min(settings.at_once, 1)
         )
-        ways = memory.Ways(rows > prepare.WHOLE and vouched, vouched and shrinks)
-        memory.refuse_gram(f"{data} (judged by its size)", needed, ways)
-    options = read_options(**reading)
-    if settings is not None:
-        options = replace(options, seed=settings.seed)
+        others = memory.Ways(rows > prepare.WHOLE and vouched, vouched and shrinks)
+        memory.refuse_gram(f"{data} (judged by its size)", needed, others)
     with told_places():
+        options = read_options(**reading)
+        if settings is not None:
+            options = replace(options, seed=settings.seed)
         return patiently(reader.read_dataset, data, options)
 
 

@@ -23,7 +23,6 @@ from msvm_select.footprint import Footprint, Seen
 from msvm_select.geometry.ball import pair_steps
 from msvm_select.handover import Handover, NothingYetError
 from msvm_select.kernels.base import Kernel
-from msvm_select.kernels.low_rank import LowRank
 from msvm_select.kernels.mercer import MANY
 from msvm_select.metrics import loops
 from msvm_select.phrases import between, roughly

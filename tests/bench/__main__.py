@@ -14,6 +14,8 @@ from tests.bench import (  # noqa: E402
     loo,
     parts,
     probabilities,
+    rank,
+    scale,
     search,
     startup,
     train,
@@ -33,6 +35,8 @@ from tests.bench import (  # noqa: E402
             "growth",
             "answers",
             "probabilities",
+            "rank",
+            "scale",
             "search",
             "startup",
         ]
@@ -45,7 +49,8 @@ from tests.bench import (  # noqa: E402
     help="How often each is measured; the least counts. Of choice and probabilities: "
     "seeds.",
 )
-def main(what: str, sets: str, reps: int | None) -> None:
+@click.option("--measure", is_flag=True, help="Of scale: measure its constants anew.")
+def main(what: str, sets: str, reps: int | None, measure: bool) -> None:
     """Measure, and print a line a data set."""
     names = sets.split(",")
     if what == "train":
@@ -66,6 +71,10 @@ def main(what: str, sets: str, reps: int | None) -> None:
         answers.run(names, reps or 3)
     elif what == "probabilities":
         probabilities.run(probabilities.SETS, reps or 5)
+    elif what == "rank":
+        rank.run()
+    elif what == "scale":
+        scale.run(measure)
     elif what == "search":
         search.run(names, reps or 2)
     elif what == "growth":

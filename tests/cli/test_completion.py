@@ -75,7 +75,7 @@ def test_the_separators_are_those_of_the_reader() -> None:
     ("line", "values"),
     [
         ("swe", ["sweep"]),
-        ("sweep odd.csv --rank", ["--rank-by"]),
+        ("sweep odd.csv --rank", ["--rank", "--rank-by"]),
         ("sweep odd.csv --kernel p", ["polynomial", "precomputed"]),
         ("sweep odd.csv --kernel rbf,lin", ["rbf,linear"]),
         ("sweep odd.csv --criteria loo,hol", ["loo,holdout"]),

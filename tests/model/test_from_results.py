@@ -59,7 +59,7 @@ def test_any_rank_can_be_asked_for(files: dict[str, Path], swept: Results) -> No
     refused = run("loo", IRIS, "--from", files["json"], "--rank", "7")
     assert refused.exit_code == 2
     assert "has no row of rank 7; it has 1 to 6" in refused.stderr
-    assert run("loo", IRIS, "--rank", "1").exit_code == 2
+    assert run("loo", IRIS, "--select", "best").exit_code == 2
 
 
 def test_a_csv_does_not_tell_the_scaling(

@@ -150,10 +150,13 @@ def ties_all(alpha: Floats, y: Ints, box: Floats) -> bool:
     hang on the constraint of a single sample, even one with alpha = 0.
     """
     cols, rows = np.nonzero((alpha > 0.0) & (alpha < box))
-    group = np.arange(alpha.shape[0])
-    for tail, head in np.unique(np.stack([y[rows], cols]), axis=1).T:
-        group[group == group[tail]] = group[head]
-    return bool(np.unique(group[np.unique(y)]).size == 1)
+    tied = np.zeros((alpha.shape[0], alpha.shape[0]), bool)
+    tied[y[rows], cols] = tied[cols, y[rows]] = True
+    present = np.bincount(y, minlength=len(tied)) > 0
+    reached, fewer = np.arange(len(tied)) == y[0], 0
+    while fewer < (fewer := np.count_nonzero(reached)):
+        reached |= tied[reached].any(axis=0)
+    return bool(reached[present].all())
 
 
 def _pour(

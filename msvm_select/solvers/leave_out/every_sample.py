@@ -6,7 +6,8 @@
 2. sum_k alpha_pk m_pk <= 0: dropping p's loss can only lower this sum, so that some
    margin stays <= 0. An error, no work. (With ``margins`` it is solved all the same.)
 3. The others are solved on the tableau (``tableau``, ``exchanges``), in chunks of
-   samples whose rows fit into memory.
+   samples whose rows fit into memory; where many variables are free, by products for
+   many samples at once (``together``), and only what that leaves by rows.
 4. What stays unsettled there (no tie between the classes, so that b is not unique; a
    margin so small that rounding could turn it; a tableau too large or singular) is
    trained without p from the full machine, the box of p shut.
@@ -53,6 +54,7 @@ from msvm_select.solvers.leave_out.exchanges import (
     exchange_each,
 )
 from msvm_select.solvers.leave_out.tableau import Tableau, build
+from msvm_select.solvers.leave_out.together import Together
 
 CHUNK = 256  # samples between two words of progress
 IN_A_RACE = 32  # the same where somebody may end it
@@ -93,6 +95,8 @@ def judge_every_sample(
         asked = asked[only[work.bench.order[asked]]]
     shifts = (work.full.dual.Q - 1) * work.full.A.size  # numbers one sample may ask for
     chunk = int(np.clip(A_CHUNK * MOST_STORED // shifts, 16, CHUNK))
+    if asked.size and work.kept is not None and work.kept.together is not None:
+        chunk = CHUNK
     if isinstance(work.bench.sorted_gram, Blocks):  # each is proven by all samples
         chunk = min(chunk, IN_A_RACE * 2)
     if watch is not unwatched:
@@ -190,6 +194,10 @@ class _LeavingOut:
         kept = self.kept
         if kept is None:
             return
+        if kept.together is not None:
+            samples = self._settle_together(kept.together, samples, jobs)
+            if not samples.size:
+                return
         kept.need_those_of(samples)
         attempt = partial(self._pass, kept)
         parts = np.array_split(samples, max(1, min(jobs, samples.size // 8)))
@@ -201,6 +209,31 @@ class _LeavingOut:
                     parts = list(pool.map(attempt, parts))
             kept.make_needed()
         kept.store.forget(kept.most)
+
+    def _settle_together(self, engine: Together, samples: Ints, jobs: int) -> Ints:
+        """By turns, many samples at once; -> those that are not settled so."""
+        found: list[tuple[int, Floats, int]] = []
+
+        def answer(p: int, A: Floats, change: Floats, made: int) -> None:
+            margins, _ = self._certified(p, A, self.full.F + change)
+            if np.abs(margins).min() > CLEAR:
+                found.append((p, margins, made))
+
+        engine.without(samples, answer, jobs)
+        if not found:
+            return samples
+        done, margins, made = (np.array(own) for own in zip(*found, strict=True))
+        self._keep(done, margins, made)
+        return np.setdiff1d(samples, done)
+
+    def _keep(self, done: Ints, margins: Floats, exchanges: Ints) -> None:
+        """The answers of samples that are through."""
+        margins[:, ~self.present] = np.inf
+        self.margins[done] = margins
+        self.margins[done, self.y[done]] = np.inf
+        self.exchanges[done] = exchanges
+        road = np.where(exchanges == 0, PREDICTED, REPAIRED)
+        self.road[done] = np.where(self.decided[done], BY_TRAINING, road)
 
     @cached_property
     def kept(self) -> Rows | None:
@@ -236,15 +269,9 @@ class _LeavingOut:
             margins[settled] = self._proven(t, samples[settled], alphas[settled])
         doubt = max(CLEAR, 1e3 * t.error * float(self.full.A.max()))
         sure = (status == SETTLED) & (np.abs(margins.min(axis=1)) > doubt)
-        done = samples[sure]
-        margins[:, ~self.present] = np.inf
-        self.margins[done] = margins[sure]
-        self.margins[done, self.y[done]] = np.inf
-        self.exchanges[done] = exchanges[sure]
         if not proves:
-            self.at_top[done] = at_top[sure]
-        road = np.where(exchanges[sure] == 0, PREDICTED, REPAIRED)
-        self.road[done] = np.where(self.decided[done], BY_TRAINING, road)
+            self.at_top[samples[sure]] = at_top[sure]
+        self._keep(samples[sure], margins[sure], exchanges[sure])
         self.road[samples[status > NEEDS_ROW]] = RETRAINED
         unclear = np.flatnonzero((status == SETTLED) & ~sure)
         if unclear.size and t.more is None:
@@ -283,22 +310,32 @@ class _LeavingOut:
         moved = self.bench.sorted_gram.products(tau)
         margins = np.zeros((samples.size, self.present.size))
         for i, p in enumerate(samples):
-            A, box = full.A + change[:, :, i], full.box.copy()
+            A = full.A + change[:, :, i]
             A[cols, rows] = values[i]
-            A[:, p] = box[p] = 0.0
-            self.at_top[p] = bool((A >= self.box).any())
+            A[:, p] = 0.0
             F = full.F + moved[:, :, i]
-            gap, cycle, b = certify(A, F, self.bench.offsets, box)
-            sound = abs(gap) <= self.target and cycle <= SOUND
-            if sound and not self._pinned_by_residue(A, F, box, b):
-                h = F[:, p] + b
-                margins[i] = h[y[p]] - h
-                margins[i, y[p]] = np.inf
-            elif t.more is not None:
+            margins[i], b = self._certified(p, A, F)
+            if not margins[i].any() and t.more is not None:
+                box = full.box.copy()
+                box[p] = 0.0
                 r = 1.0 - full.problem.gradient_of(F) - (b[y] - b[:, None])
                 wrong = ((A < box) & (r > WRONG)) | ((A > 0.0) & (r < -WRONG))
                 self.missed |= wrong
         return margins
+
+    def _certified(self, p: int, A: Floats, F: Floats) -> tuple[Floats, Floats]:
+        """The margins of p in the machine A, F, and b; 0 where it is not proven."""
+        box, y = self.full.box.copy(), self.y[p]
+        box[p] = 0.0
+        self.at_top[p] = bool((A >= self.box).any())
+        gap, cycle, b = certify(A, F, self.bench.offsets, box)
+        sound = abs(gap) <= self.target and cycle <= SOUND
+        if not sound or self._pinned_by_residue(A, F, box, b):
+            return np.zeros(self.present.size), b
+        h = F[:, p] + b
+        margins = h[y] - h
+        margins[y] = np.inf
+        return margins, b
 
     def _pinned_by_residue(self, A: Floats, F: Floats, box: Floats, b: Floats) -> bool:
         """Whether alpha that may be rounding hold the biases in their place."""
@@ -307,6 +344,8 @@ class _LeavingOut:
         if not ((low & (A > 0.0)) | (high & (A < box))).any():
             return False
         at = np.where(low, 0.0, np.where(high, box, A))
+        if ties_all(at, self.y, box):
+            return False
         _, _, other = certify(at, F, self.bench.offsets, box)
         return bool(np.abs(b - other)[self.present].max() > SOUND)
 
@@ -418,6 +457,7 @@ class Rows:
     def __init__(self, tableau: Tableau) -> None:
         """Those that are there from the start."""
         self.tableau, t = tableau, tableau
+        self.together = None if t.together is None else t.together()
         self.most = int((1.0 - A_CHUNK) * MOST_STORED // max(1, t.width))
         room = int(MOST_STORED // max(1, t.width))
         self.store = Store(t.respond, t.width, t.kept, t.kept.shape[0] + 2 * room)

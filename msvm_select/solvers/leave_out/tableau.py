@@ -46,6 +46,7 @@ from msvm_select.solvers.exact.classes import (
     Responses,
 )
 from msvm_select.solvers.exact.thin import mirror
+from msvm_select.solvers.leave_out.together import Together
 
 POOR = 1e-6  # an inverse worse than this is not used
 MOST_DENSE = 2e8  # numbers of a dense tableau
@@ -56,6 +57,9 @@ POOR_BY_CLASSES = 0.1  # likewise of a factor by classes, which is refined
 LEAST_WATCHED = 800  # or so many
 ALL_WATCHED = 2800  # variables up to which the dense one, which watches all, is faster
 WITH_TWINS = 6000  # the same where samples of different classes are at one place
+TOGETHER_FROM = (
+    1000  # free variables from which rows of the tableau are the dearer road
+)
 WATCHED = 0.8  # of the number of free variables: so many others are watched
 TWINS = 1e-12  # of K_ii: samples at such a distance (squared) are at one place
 
@@ -71,7 +75,8 @@ class Tableau:
     there from the start. ``error`` times the largest alpha is about how far margins are
     off by rounding. Where N holds some of the others only, what the tableau says must
     be proven, and ``more`` makes one with these as well (Q, m). ``sharper`` makes one
-    that is nearer to K where that does not cost much.
+    that is nearer to K where that does not cost much. ``together`` gives a road that
+    needs no rows, where that is cheaper.
     """
 
     rows_M: Ints
@@ -89,6 +94,7 @@ class Tableau:
     error: float = 0.0
     more: Callable[[Mask], Tableau | None] | None = None
     sharper: Callable[[], Tableau | None] | None = None
+    together: Callable[[], Together | None] | None = None
 
     @property
     def width(self) -> int:
@@ -113,7 +119,7 @@ def build(
     arcs, n = _Arcs(y, rows, cols, a, r, free), int(free.sum())
     if a.size > ALL_WATCHED and Q > 2:
         with suppress(np.linalg.LinAlgError):
-            return _by_classes(gram, Q, arcs)
+            return _by_classes(gram, Q, arcs, box)
     return _dense(gram, Q, arcs) if n * a.size <= MOST_DENSE else None
 
 
@@ -144,7 +150,7 @@ def _around(
         sharper, fall = inner.sharper, inner.fall
         return replace(
             inner, rows_M=chosen[inner.rows_M], rows_N=chosen[inner.rows_N],
-            fall=lambda samples: fall(np.searchsorted(chosen, samples)),
+            fall=lambda samples: fall(np.searchsorted(chosen, samples)), together=None,
             more=lambda more: _around(gram, y, alpha, F, b, box, missed | more),
             sharper=sharper and (lambda: _mapped(sharper(), among_all)),
         )  # fmt: skip
@@ -267,7 +273,7 @@ def _dense(gram: Gram, Q: int, arcs: _Arcs) -> Tableau | None:
     )  # fmt: skip
 
 
-def _by_classes(gram: Gram, Q: int, arcs: _Arcs) -> Tableau:
+def _by_classes(gram: Gram, Q: int, arcs: _Arcs, box: Floats) -> Tableau:
     """By the factor of each class; N is what may come to matter.
 
     That are those whose r is nearest to 0. The others are looked at when a sample is
@@ -292,6 +298,18 @@ def _by_classes(gram: Gram, Q: int, arcs: _Arcs) -> Tableau:
 
     cheap = float(n) ** 2 * arcs.a.size <= CHEAP_DENSE
 
+    def together() -> Together | None:
+        """Many samples at once, where the factor is sharp and fits into memory."""
+        if n < TOGETHER_FROM:
+            return None
+        entry = np.full(mask.shape, -1)
+        entry[cols[free], rows[free]] = factor.places(y.size)[
+            cols[free], first[rows[free]]
+        ]
+        alpha, r = np.zeros(mask.shape), np.zeros(mask.shape)
+        alpha[cols, rows], r[cols, rows] = arcs.a, arcs.r
+        return Together.of(factor, gram, y, alpha, r, entry, box)
+
     def watching(watched: Mask) -> Tableau:
         """The tableau with these in N."""
         others = np.flatnonzero(watched & ~free)
@@ -305,6 +323,7 @@ def _by_classes(gram: Gram, Q: int, arcs: _Arcs) -> Tableau:
             np.empty((0, both.size)),
             more=lambda missed: watching(watched | missed[cols, rows]),
             sharper=(lambda: _dense(gram, Q, arcs)) if cheap else None,
+            together=together,
         )  # fmt: skip
 
     rank = np.where(arcs.free, -1.0, np.abs(arcs.r))

@@ -153,8 +153,8 @@ def ties_all(alpha: Floats, y: Ints, box: Floats) -> bool:
     tied = np.zeros((alpha.shape[0], alpha.shape[0]), bool)
     tied[y[rows], cols] = tied[cols, y[rows]] = True
     present = np.bincount(y, minlength=len(tied)) > 0
-    reached, fewer = np.arange(len(tied)) == y[0], 0
-    while fewer < (fewer := np.count_nonzero(reached)):
+    reached, fewer = np.arange(len(tied)) == y[0], -1
+    while fewer < (fewer := int(reached.sum())):
         reached |= tied[reached].any(axis=0)
     return bool(reached[present].all())
 

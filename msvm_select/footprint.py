@@ -8,7 +8,8 @@ Of m samples and Q classes a kernel setting under way holds, in numbers of 8 byt
   those of all of them; one against one, the largest block of two classes;
 * in training, Newton's system: of n free variables n^2, or by classes twice the sum of
   |S_k|^2, about (n + t)^2 / Q + t^2, t samples having a free variable;
-* leaving out, the rows of the tableau, of some w = 2.5 n numbers, as many as are kept.
+* leaving out, the rows of the tableau, of some w = 2.5 n numbers, as many as are kept;
+  where many are free, 2 (n + t) (m + t) numbers in their place.
 
 The matrices are certain, and what does not fit with them alone is refused. How many
 variables are free is not known before; ``--dry-run`` judges it by parts of the data.
@@ -31,6 +32,8 @@ COPIED = 2.5  # times what a chunk changes, in its proof
 LEAST_NORM_UP_TO = 4000  # variables up to which the alpha of least norm is looked for
 ALL_IN_TABLE = 2800  # variables of a tableau that watches all
 WIDER, LEAST_WIDTH = 2.2, 800.0  # numbers in a row, by the free variables, and more
+TOGETHER_FROM, MOST_KEPT = 1000.0, 2.5e8  # free variables; numbers kept in place of rows
+IN_A_BATCH = 1e6  # outputs of samples that are worked on at once
 ASKED_OF_CHUNK = 1e7  # numbers that the samples of a chunk ask for
 MOST_AT_ONCE = 256
 IN_WORK = 2**22  # numbers in a block of K in work
@@ -171,6 +174,10 @@ class Footprint:
         if arcs <= ALL_IN_TABLE or self.Q == 2:
             table = 3.0 * free * arcs + 3.0 * free**2
             return table + min(STORED / 4.0, arcs**2) + proof
+        kept = 2.0 * (free + touched) * (self.m + touched)
+        if free >= TOGETHER_FROM and kept <= MOST_KEPT:
+            at_work = MOST_AT_ONCE * self.Q * self.m / 4.0 + 4.0 * IN_A_BATCH
+            return 2.0 * self._by_class(free, touched) + 1.5 * kept + at_work
         width = min(WIDER * free + LEAST_WIDTH, arcs)
         rows = min(STORED, ASKED_FOR * free * width) + ROWS_AT_ONCE * width
         return 2.0 * self._by_class(free, touched) + rows + proof

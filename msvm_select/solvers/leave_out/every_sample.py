@@ -218,6 +218,8 @@ class _LeavingOut:
             margins, _ = self._certified(p, A, self.full.F + change)
             if np.abs(margins).min() > CLEAR:
                 found.append((p, margins, made))
+            else:
+                self.foreseen[p] = A
 
         engine.without(samples, answer, jobs)
         if not found:

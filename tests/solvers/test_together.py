@@ -1,0 +1,83 @@
+"""Many samples left out at once, against training without each from nothing."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from msvm_select.kernels.rbf import Rbf
+from msvm_select.records import Dual
+from msvm_select.solvers.exact.solver import Exact
+from msvm_select.solvers.leave_out import tableau, together
+from tests.solvers.test_classes import PROBLEMS, dual_of
+from tests.solvers.test_leave_one_out import (
+    assert_same_answers,
+    by_retraining,
+    judged,
+    random_problem,
+)
+
+
+@pytest.fixture
+def settled(monkeypatch):
+    """Always on this road; the samples that it settles are listed."""
+    monkeypatch.setattr(tableau, "ALL_WATCHED", -1)
+    monkeypatch.setattr(tableau, "WITH_TWINS", -1)
+    monkeypatch.setattr(tableau, "TOGETHER_FROM", 0)
+    found: list[int] = []
+    without = together.Together.without
+
+    def noted(self, samples, answer, jobs=1):
+        def also(p, *others):
+            found.append(p)
+            answer(p, *others)
+
+        without(self, samples, also, jobs)
+
+    monkeypatch.setattr(together.Together, "without", noted)
+    return found
+
+
+@pytest.mark.parametrize("name", ["five", "twelve", "tiny", "duplicates"])
+@pytest.mark.parametrize(("gamma", "C"), [(0.7, 3.0), (6.0, 0.1)])
+def test_left_out_together_as_by_retraining(name, gamma, C, settled):
+    """The same answers, and most samples need no other road."""
+    dual = dual_of(PROBLEMS[name], gamma, C)
+    left_out = judged(dual)
+    assert_same_answers(left_out, by_retraining(dual))
+    asked = np.count_nonzero(left_out.exchanges)
+    assert len(settled) >= 0.2 * asked
+
+
+@pytest.mark.parametrize("seed", range(12, 22))
+def test_left_out_together_on_random_problems(seed, settled):
+    """Likewise: any kernel, classes of one sample, twins of other classes."""
+    dual, _ = random_problem(seed)
+    assert_same_answers(judged(dual), by_retraining(dual))
+
+
+def test_in_steps_where_one_turn_may_not_be_enough(settled, monkeypatch):
+    """With two turns a step, alpha_p goes to 0 in several."""
+    monkeypatch.setattr(together, "TURNS_A_STEP", 2)
+    dual = dual_of(PROBLEMS["five"], 0.7, 3.0)
+    assert_same_answers(judged(dual), by_retraining(dual))
+    assert settled
+
+
+def test_samples_at_one_place_enter_as_one(settled):
+    """Two of three twins at a bound would enter at once: their system is singular."""
+    draw = np.random.default_rng(3)
+    y = np.repeat(np.arange(4), 12)
+    X = draw.normal(size=(48, 3)) + 1.2 * draw.normal(size=(4, 3))[y]
+    X[1], X[2], X[14], X[26] = X[0], X[0], X[13], X[25]
+    dual = Dual(Rbf(0.7).gram(X), y, 4, 1.0)
+    assert_same_answers(judged(dual), by_retraining(dual))
+    assert len(settled) > 20
+
+
+def test_the_same_bytes_with_two_jobs(settled, monkeypatch):
+    """Batches are the same whoever works on them."""
+    monkeypatch.setattr(together, "IN_A_BATCH", 2000)
+    machine = Exact().solve(dual_of(PROBLEMS["five"], 0.7, 3.0))
+    one, two = (Exact().leave_out(machine, jobs=jobs) for jobs in (1, 2))
+    np.testing.assert_array_equal(one.margins, two.margins)

@@ -32,7 +32,10 @@ COPIED = 2.5  # times what a chunk changes, in its proof
 LEAST_NORM_UP_TO = 4000  # variables up to which the alpha of least norm is looked for
 ALL_IN_TABLE = 2800  # variables of a tableau that watches all
 WIDER, LEAST_WIDTH = 2.2, 800.0  # numbers in a row, by the free variables, and more
-TOGETHER_FROM, MOST_KEPT = 1000.0, 2.5e8  # free variables; numbers kept in place of rows
+TOGETHER_FROM, MOST_KEPT = (
+    1000.0,
+    2.5e8,
+)  # free variables; numbers kept in place of rows
 IN_A_BATCH = 1e6  # outputs of samples that are worked on at once
 ASKED_OF_CHUNK = 1e7  # numbers that the samples of a chunk ask for
 MOST_AT_ONCE = 256

@@ -541,6 +541,12 @@ class Row:
         """All values by column, the further columns last."""
         return {**{name: getattr(self, name) for name in TABLE}, **self.further}
 
+    def at_rank(self, rank: int | None) -> Row:
+        """The same row at another rank: ``replace``, without a look at each column."""
+        found = object.__new__(Row)
+        found.__dict__.update(self.__dict__, rank=rank)
+        return found
+
     @property
     def setting(self) -> Setting:
         """The kernel with its parameters, which the cells along C share."""

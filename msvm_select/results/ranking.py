@@ -13,7 +13,7 @@ import platform
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
 
@@ -29,6 +29,7 @@ from msvm_select.columns import (
     SCORES,
     TABLE,
     Row,
+    Setting,
     column_of,
     counts,
     further_columns,
@@ -234,7 +235,7 @@ def rank(rows: Iterable[Row], by: str, criteria: Sequence[str] = ()) -> tuple[Ro
         return _standing(row, column), score, *tie(row), row.solver
 
     ordered = sorted(rows, key=place)
-    return tuple(replace(row, rank=1 + i) for i, row in enumerate(ordered))
+    return tuple(row.at_rank(1 + i) for i, row in enumerate(ordered))
 
 
 def _standing(row: Row, column: str) -> int:
@@ -255,11 +256,13 @@ def tie(row: Row) -> tuple[Any, ...]:
 
 def simplicity(row: Row) -> tuple[Any, ...]:
     """Less is simpler: the smaller C, then the smoother kernel."""
-    return row.C, _roughness(row)
+    return row.C, _roughness(row.setting)
 
 
-def _roughness(row: Row) -> tuple[float, ...]:
+@lru_cache(maxsize=1024)
+def _roughness(setting: Setting) -> tuple[float, ...]:
     """The kernel's own order, smooth first; one that is not known here comes last."""
+    row = Row.of(dict(zip(("kernel", *PARAMETERS), setting, strict=True)))
     with suppress(TypeError, SettingsError):
         if row.kernel in KERNELS:
             return kernel_of(row.kernel, row.parameters).roughness

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -62,11 +62,11 @@ class Painting:
     @cached_property
     def places(self) -> dict[Row, int]:
         """Where a row stands in the results, whatever rank another score gives it."""
-        return {replace(row, rank=None): i for i, row in enumerate(self.results.rows)}
+        return {row.at_rank(None): i for i, row in enumerate(self.results.rows)}
 
     def place(self, row: Row | None) -> int | None:
         """Where a row of the map stands in the results."""
-        return None if row is None else self.places.get(replace(row, rank=None))
+        return None if row is None else self.places.get(row.at_rank(None))
 
     def style(self, cell: HeatCell) -> str:
         """The shade of a value that counts, and its state where there is a mark."""

@@ -7,6 +7,7 @@ import io
 import os
 import sys
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from string import ascii_lowercase
 from typing import Any, ClassVar
@@ -26,6 +27,7 @@ from msvm_select.results.ranking import Results, rank
 from msvm_select.show.answers.sweep import sheet
 from msvm_select.solution import Solution
 from msvm_select.solvers.qp import Qp
+from msvm_select.sweep import plan
 from tests.write_docs import furnish
 
 # The tests start a hundred programs: each would compile the whole package anew.
@@ -35,6 +37,8 @@ sys.dont_write_bytecode = False
 # No deadline: a busy machine, or what loads at first use, makes an example slow.
 hypothesis.settings.register_profile("patient", deadline=None)
 hypothesis.settings.load_profile("patient")
+
+slowly = partial(pytest.param, marks=pytest.mark.slow)  # a parameter for -m slow
 
 DATA = Path(__file__).parent.parent / "data"
 IRIS = DATA / "iris.csv"
@@ -153,9 +157,10 @@ def small(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def clone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder with ``data/`` and ``configs/``, to work in."""
+    """A folder with ``data/`` and ``configs/``, to work in; --dry-run is soon ready."""
     furnish(tmp_path)
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(plan, "WORK", 0.2)
     return tmp_path
 
 

@@ -11,8 +11,8 @@ from typing import Any
 
 import click
 
-from msvm_select.cli.asking import Asked
 from msvm_select.cli.interrupts import patiently
+from msvm_select.cli.one_cell import Asked
 from msvm_select.cli.options import (
     READ,
     REPORT,

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from msvm_select.cli.asking import Asked
 from msvm_select.cli.interrupts import patiently
+from msvm_select.cli.one_cell import Asked
 from msvm_select.cli.options import (
     READ,
     ROW,

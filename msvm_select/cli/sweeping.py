@@ -43,7 +43,6 @@ if TYPE_CHECKING:
 CLUSTERS = "msvm_select.clusters"
 UNFINISHED = "the sweep was interrupted before its end."
 CUT_SHORT = "judging the samples one by one was interrupted."
-NO_SAMPLES = "the file of results does not hold the samples; sweep --report has one."
 
 
 @dataclass(frozen=True)
@@ -234,24 +233,6 @@ def _drawn(found: LeftOutReport) -> dict[str, Any]:
         "reliability": reliability.reliability_of_each(found),
         "suspects": suspects.sheet(found),
     }
-
-
-def check_page(path: str | None, *others: str | None) -> None:
-    """Refuse a page that cannot be written, or that would overwrite another file."""
-    if path is None:
-        return
-    if path == "-":
-        raise SettingsError("--report: a page goes to a file; give its name.")
-    files.check_writable(path)
-    files.check_apart("--report", path, *others)
-
-
-def write_page_of_rows(path: str | None, results: Results, talk: Talk) -> None:
-    """The page of rows that were read back: nobody can be judged without the data."""
-    if path is None:
-        return
-    files.write_whole(path, html.render(html.Report(results, why_not=NO_SAMPLES)))
-    talk.say(f"Written: {path}")
 
 
 def _judged(

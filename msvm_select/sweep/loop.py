@@ -45,6 +45,7 @@ from msvm_select.sweep.journal import Journal
 from msvm_select.sweep.race import Race, middle_first
 from msvm_select.sweep.shards import share_of
 from msvm_select.sweep.tasks import Elsewhere, done_on
+from msvm_select.train.compiling import noted
 from msvm_select.train.events import (
     CellDone,
     Event,
@@ -238,7 +239,7 @@ def _begun(ready: Prepared, progress: Progress) -> Share:
     share = share_of(settings.shard, ready.kernels, settings.C)
     Cs = next(iter(share.values()), ())  # alike for all
     whole = ready.started(ranked=True)
-    progress(replace(whole, kernels=len(share), Cs=len(Cs), C=Cs))
+    progress(noted(replace(whole, kernels=len(share), Cs=len(Cs), C=Cs)))
     return share
 
 

@@ -13,30 +13,25 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from threading import Thread
-from typing import Any
 
 import numpy as np
 
 from msvm_select.data.subsample import drawn
 from msvm_select.errors import KernelError, MsvmError
 from msvm_select.footprint import Footprint, Seen
-from msvm_select.geometry.ball import pair_steps
 from msvm_select.handover import Handover, NothingYetError
 from msvm_select.kernels.base import Kernel
 from msvm_select.kernels.mercer import MANY
-from msvm_select.metrics import loops
 from msvm_select.phrases import between, roughly
 from msvm_select.records import Dataset, Ints
 from msvm_select.settings import Settings, settings_from
 from msvm_select.settings.catalogue import DEFAULT_CRITERION
 from msvm_select.solution import Solution
-from msvm_select.solvers.exact.cycles import cycle_steps
-from msvm_select.solvers.leave_out.exchanges import exchange_each
-from msvm_select.solvers.two_class import paths
 from msvm_select.sweep.cells import Chain
 from msvm_select.sweep.costs import Costs, Estimate, Place, hard_margin, in_parallel
 from msvm_select.sweep.shards import share_of
-from msvm_select.train.events import CellDone, CellStarted, Event, Started
+from msvm_select.train.compiling import BUSY, compiling_note
+from msvm_select.train.events import CellDone, CellStarted, Event
 from msvm_select.train.prepare import (
     LOOKED_AT,
     Prepared,
@@ -45,12 +40,10 @@ from msvm_select.train.prepare import (
     prepared,
 )
 
-BALLS = ("radius-margin", "vc")  # what the names of criteria that need them begin with
 WORK = 1.5  # seconds of work for all parts
 PATIENCE = 3.0  # seconds to wait for them, where others work on the machine too
 FIRST = 40  # samples
 MOST_KERNELS, MOST_CS = 5, 3
-BUSY = 2.0  # how much longer all takes, at most, where others work on the machine too
 BEYOND = 1.4  # the doubt about more samples by that about cells alone
 LARGE = 5000  # samples x other classes: no sweep of fewer takes minutes
 MINUTES, WORTH = 60.0, 2.0  # seconds from which another machine is named; how slower
@@ -179,43 +172,6 @@ def _too_rough(ready: Prepared) -> Iterator[Kernel]:
         with suppress(KernelError):
             if is_near_identity(kernel.gram(some)):
                 yield kernel
-
-
-def compiling_note(event: Started) -> str:
-    """``Compiling ..., once on this machine``, with how long; nothing to say: empty."""
-    parts = [(name, seconds) for name, seconds, kernel in _used(event) if _new(kernel)]
-    if not parts:
-        return ""
-    names = " and ".join(name for name, _ in parts)
-    took = sum(seconds for _, seconds in parts)
-    told = between(took, BUSY * took)
-    return f"Compiling {names}, once on this machine; it takes {told} ..."
-
-
-def _used(event: Started) -> Iterator[tuple[str, int, Any]]:
-    """The parts that the sweep will call: name, seconds, its last compiled kernel."""
-    exact, parts = event.solver == "exact", event.machine != "ww"
-    if exact and parts:
-        yield "the solver", 30, paths.train_parts
-    elif event.solver in ("exact", "smo"):
-        yield "the solver", 20 if exact else 5, cycle_steps
-    if exact and (not event.criteria or "loo" in event.criteria):
-        one = paths.leave_out_parts if parts else exchange_each
-        yield "leave-one-out", 40 if parts else 30, one
-    if any(name.startswith(BALLS) for name in event.criteria):
-        yield "the balls", 1, pair_steps
-    for metric, kernel in (("log-loss", loops.temper), ("auc", loops.areas)):
-        if metric in event.metrics:
-            yield f"the metric {metric}", 1, kernel
-
-
-def _new(kernel: Any) -> bool:
-    """Whether the cache has nothing of it."""
-    file = getattr(getattr(kernel, "_cache", None), "_cache_file", None)
-    try:
-        return file is not None and not file._load_index()
-    except OSError:
-        return True
 
 
 Trial = tuple[Place, int, float, float | None, Seen]

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from msvm_select.kernels.low_rank import LowRank
 from msvm_select.phrases import counted, exactly, roughly
 from msvm_select.sweep.headway import Facts
-from msvm_select.sweep.plan import compiling_note
 from msvm_select.train.events import (
     Event,
     GramTested,
@@ -47,8 +46,8 @@ def lines(event: Event) -> Iterator[tuple[str, bool]]:
     match event:
         case Started():
             yield sizes(event), False
-            if not event.is_remote and (note := compiling_note(event)):
-                yield note, False
+            if event.note:
+                yield event.note, False
         case Widened():
             values = ", ".join(f"{value:.6g}" for value in event.values)
             yield (

@@ -22,6 +22,7 @@ from msvm_select.settings import PARAMETERS, Settings
 from msvm_select.solution import Solution
 from msvm_select.solvers.base import Solver
 from msvm_select.train import events
+from msvm_select.train.compiling import noted
 from msvm_select.train.events import GramTested, Progress, silent
 from msvm_select.train.prepare import Prepared, make_solver, prepared, refusal, tested
 from msvm_select.train.widest import widest
@@ -144,7 +145,7 @@ def one_setting(
         )
     (kernel,) = ready.kernels
     ready.check_memory()
-    progress(ready.started())
+    progress(noted(ready.started()))
     for cell in along_C(ready, kernel, progress, jobs=settings.jobs):
         if isinstance(cell, Failed):
             raise cell.error

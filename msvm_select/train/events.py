@@ -40,6 +40,7 @@ class Started:
     time_budget: float | None = None
     metrics: tuple[str, ...] = ()
     is_remote: bool = False  # other machines train
+    note: str = ""
 
     @property
     def cells(self) -> int:

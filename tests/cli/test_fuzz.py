@@ -146,7 +146,7 @@ def check_truth(dataset: Dataset, rows: list[list[str]], at: list[int]) -> None:
         assert dataset.classes[dataset.y[i]] == row[target].strip()
 
 
-@fuzz(150)
+@fuzz(80)
 @given(st.one_of(tables(), st.binary(max_size=60)), MARKS, st.booleans())
 def test_csv_door(data: bytes, mark: str, header: bool) -> None:
     """A DataError that names the place, or the very numbers and labels of the file."""

@@ -20,6 +20,7 @@ from msvm_select.cli import COMMANDS, EXIT_CODES, cli
 from msvm_select.cli.options import Command, Headed
 from msvm_select.names import CRITERIA, FORMATS, KERNELS, SOLVERS
 from msvm_select.settings.catalogue import HEADINGS, REST
+from msvm_select.sweep import plan
 
 HOUSE = Path(__file__).parents[2]
 EVERY = cli.list_commands(None)  # type: ignore[arg-type]
@@ -109,6 +110,7 @@ def scene(stage: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     shutil.copytree(stage, tmp_path / "scene")
     monkeypatch.chdir(tmp_path / "scene")
     monkeypatch.setenv("HOME", str(tmp_path / "scene"))
+    monkeypatch.setattr(plan, "WORK", 0.2)  # of --dry-run
     for name in os.environ:
         if name.startswith("MSVM_SELECT_"):
             monkeypatch.delenv(name)

@@ -130,7 +130,7 @@ def bits(dataset: Dataset) -> tuple[Any, ...]:
 
 
 @settings(
-    max_examples=250,
+    max_examples=120,
     derandomize=True,
     suppress_health_check=list(HealthCheck),
 )
@@ -160,17 +160,18 @@ def test_the_fast_road_is_taken(taken: list[bool]) -> None:
 
 
 def test_a_large_file_is_read_soon() -> None:
-    """9 MB take far less than row by row."""
-    draw = np.random.default_rng(0).standard_normal((20_000, 24))
+    """2 MB take far less than row by row."""
+    draw = np.random.default_rng(0).standard_normal((5_000, 24))
     out = io.StringIO()
     writer = csv.writer(out)
     writer.writerow([*(f"f{j}" for j in range(24)), "class"])
     writer.writerows([*map(repr, x), f"c{i % 3}"] for i, x in enumerate(draw.tolist()))
     data = out.getvalue().encode()
-    load_csv(io.BytesIO(data))  # imports pandas
+    outcome(data, 0)  # imports pandas
     begin = time.perf_counter()
-    found = load_csv(io.BytesIO(data))
+    found = outcome(data, 0)
     fast = time.perf_counter() - begin
+    assert isinstance(found, Dataset)
     assert np.array_equal(found.X, draw)
     begin = time.perf_counter()
     assert isinstance(outcome(data, 2**60), Dataset)

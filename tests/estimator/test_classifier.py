@@ -27,13 +27,12 @@ from tests.model.test_model import Idle
 
 # The checks hand float32 kernels over: positive semi-definite up to their rounding.
 CHECKED = [
-    MSVMClassifier(machine="ovo"),
     MSVMClassifier(machine="ova"),
     MSVMClassifier(),
     MSVMClassifier(machine="ovo", probability=True),
-    MSVMClassifier(kernel="linear", C=0.3),
     MSVMClassifier(kernel="precomputed", allow_indefinite=True),
 ]
+LIKEWISE = [MSVMClassifier(machine="ovo"), MSVMClassifier(kernel="linear", C=0.3)]
 
 
 COPIES = "check_sample_weight_equivalence_on_dense_data"
@@ -47,6 +46,15 @@ def expected(estimator: Any) -> dict[str, str]:
 @parametrize_with_checks(CHECKED, expected_failed_checks=expected)
 def test_scikit_learn_checks(estimator: Any, check: Callable[[Any], None]) -> None:
     """Each check of scikit-learn's own passes."""
+    check(estimator)
+
+
+@pytest.mark.slow
+@parametrize_with_checks(LIKEWISE)
+def test_scikit_learn_checks_of_others(
+    estimator: Any, check: Callable[[Any], None]
+) -> None:
+    """Of those that differ little from these."""
     check(estimator)
 
 

@@ -84,11 +84,11 @@ def test_one_versus_all_is_one_vs_rest(C, gamma):
     assert (machine.labels(K) == peer.predict(X[test])).all()
 
 
-def left_out_by(classifier, X, y):
-    """The class of each sample by scikit-learn's classifier trained without it."""
-    labels = np.empty_like(y)
+def left_out_by(classifier, X, y, some):
+    """The class of some samples by scikit-learn's classifier trained without each."""
+    labels = np.full_like(y, -1)
     with config_context(assume_finite=True, skip_parameter_validation=True):
-        for p in range(y.size):
+        for p in some:
             classifier.fit(np.delete(X, p, axis=0), np.delete(y, p))
             labels[p] = classifier.predict(X[p : p + 1])[0]
     return labels
@@ -100,13 +100,17 @@ VOWEL = pytest.param("vowel", marks=pytest.mark.slow)
 @pytest.mark.parametrize("name", ["iris", "wine", "glass", VOWEL])
 @pytest.mark.parametrize(("C", "gamma"), CELLS)
 def test_left_out_as_scikit_learn_leaves_out(name, C, gamma):
-    """Sample by sample the class that SVC gives it when it is trained without it."""
+    """Sample by sample the class that SVC gives it when it is trained without it.
+
+    The three cells have a third of the samples each.
+    """
     X, y, Q = loaded(name)
     machine = trained(OneVersusOne, X, y, Q, C, Rbf(gamma))
     found = OneVersusOne(Hinge()).leave_out(Exact(), machine)
-    peer = left_out_by(SVC(C=C, gamma=gamma, tol=1e-6), X, y)
-    sure = ~found.in_doubt
-    assert sure.mean() > 0.9
+    some = np.arange(CELLS.index((C, gamma)), y.size, len(CELLS))
+    peer = left_out_by(SVC(C=C, gamma=gamma, tol=1e-6), X, y, some)
+    assert (~found.in_doubt).mean() > 0.9
+    sure = some[~found.in_doubt[some]]
     assert (found.predicted[sure] == peer[sure]).all()
     assert found.errors == (found.predicted != y).sum()
 
@@ -117,8 +121,9 @@ def test_one_versus_all_left_out():
     machine = trained(OneVersusAll, X, y, Q, 8.0, Rbf(0.125))
     found = OneVersusAll(Hinge()).leave_out(Exact(), machine)
     peer = OneVsRestClassifier(SVC(C=8.0, gamma=0.125, tol=1e-6))
-    labels = left_out_by(peer, X, y)
-    sure = ~found.in_doubt
+    some = np.arange(0, y.size, 3)
+    labels = left_out_by(peer, X, y, some)
+    sure = some[~found.in_doubt[some]]
     assert (found.predicted[sure] == labels[sure]).all()
 
 
@@ -127,7 +132,7 @@ def test_one_versus_all_left_out():
 @pytest.mark.parametrize("kernel", [Rbf(0.3), Linear()])
 def test_all_at_once_is_part_by_part(kind, loss, kernel):
     """The compiled road and any solver, part by part, agree; so do left-out outputs."""
-    X, y, Q = blobs(3, m=40)
+    X, y, Q = blobs(3, m=24)
     fast, slow = (
         trained(kind, X, y, Q, 4.0, kernel, loss, solver) for solver in (Exact, Qp)
     )

@@ -33,6 +33,7 @@ from tests.conftest import Problem, blobs, table, with_duplicates, with_tiny_cla
 
 NEAR = 1e-6  # a margin nearer to 0 may fall to either side
 TOUCHING = 1.0 + NEAR  # a margin of 1 may hold b in its place, even at alpha_p = 0
+EVERY = slice(None)
 KERNELS = {
     "linear": Linear(),
     "polynomial": Polynomial(gamma=0.3, degree=2.0, coef0=1.0),
@@ -69,26 +70,36 @@ def judged(dual: Dual, jobs: int = 1) -> LeftOut:
     return Exact().leave_out(trained(dual), every_margin=True, jobs=jobs)
 
 
-def by_retraining(dual: Dual, solver: Solver | None = None) -> Floats:
-    """The margins (m, Q) of machines trained without each sample from nothing."""
+def by_retraining(
+    dual: Dual, solver: Solver | None = None, some: slice = EVERY
+) -> Floats:
+    """The margins (m, Q) of machines trained without each sample from nothing.
+
+    NaN of samples that are not among ``some``.
+    """
     K, m = dual.gram.matrix, dual.m
     margins = np.full((m, dual.Q), -np.inf)
-    for p in np.flatnonzero(np.bincount(dual.y)[dual.y] > 1):
+    asked = np.zeros(m, dtype=bool)
+    asked[some] = True
+    margins[~asked] = np.nan
+    for p in np.flatnonzero((np.bincount(dual.y)[dual.y] > 1) & asked):
         others = np.delete(np.arange(m), p)
         gram = Gram(whole=np.ascontiguousarray(K[np.ix_(others, others)]))
         machine = trained(replace(dual, gram=gram, y=dual.y[others]), solver)
         h = K[p, others] @ machine.tau + machine.b
         margins[p] = h[dual.y[p]] - h
-    margins[np.arange(m), dual.y] = np.inf
+    margins[asked, dual.y[asked]] = np.inf
     return margins
 
 
 def distance(left_out: LeftOut, margins: Floats) -> float:
     """The largest difference, relative where the sample has margins beyond 1."""
+    asked = ~np.isnan(margins).any(axis=1)
+    found, margins = left_out.margins[asked], margins[asked]
     known = np.isfinite(margins)
-    assert np.array_equal(np.isfinite(left_out.margins), known)
+    assert np.array_equal(np.isfinite(found), known)
     scale = np.maximum(1.0, np.abs(np.where(known, margins, 0.0)).max(axis=1))
-    off = np.abs(np.where(known, left_out.margins, 0.0) - np.where(known, margins, 0.0))
+    off = np.abs(np.where(known, found, 0.0) - np.where(known, margins, 0.0))
     return float((off / scale[:, None]).max())
 
 
@@ -111,11 +122,15 @@ def cell_of(dual: Dual, solver: Solver | None = None) -> Cell:
 
 @every_set
 @every_kernel
-@pytest.mark.parametrize("C", [0.01, 2.0, 1000.0])
-def test_equals_retraining_by_another_method(problem, kernel, C):
-    """An interior-point method, from nothing, gives the same answers and margins."""
+@pytest.mark.parametrize(("C", "first"), [(0.01, 0), (2.0, 1), (1000.0, 0)])
+def test_equals_retraining_by_another_method(problem, kernel, C, first):
+    """An interior-point method, from nothing, gives the same answers and margins.
+
+    For every second sample: in the middle the others.
+    """
     dual = problem.dual(kernel, C)
-    assert_same_answers(judged(dual), by_retraining(dual, Qp(backend="clarabel")))
+    margins = by_retraining(dual, Qp(backend="clarabel"), slice(first, None, 2))
+    assert_same_answers(judged(dual), margins)
 
 
 @every_set
@@ -177,15 +192,15 @@ def check_random(seed: int) -> None:
 
 
 def test_random_problems():
-    """Exact on fifty problems of every kind, against training from nothing."""
-    for seed in range(50):
+    """Exact on thirty problems of every kind, against training from nothing."""
+    for seed in range(30):
         check_random(seed)
 
 
 @pytest.mark.slow
 def test_many_random_problems():
     """The same on a thousand others."""
-    for seed in range(50, 1100):
+    for seed in range(30, 1100):
         check_random(seed)
 
 

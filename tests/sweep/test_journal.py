@@ -109,7 +109,7 @@ def test_resumed_is_as_undisturbed(
     whole = cells(data, asked, file)
     assert whole == untimed(data, asked, list(iterate(data, asked)))
     lines = file.read_bytes().splitlines(keepends=True)
-    for stop in range(1, len(whole)):
+    for stop in range(1, len(whole), 2):  # between two C, and between two kernels
         file.write_bytes(b"".join(lines[: 1 + stop]))
         assert cells(data, asked, file) == whole, stop
 

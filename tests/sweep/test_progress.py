@@ -16,10 +16,10 @@ from msvm_select.columns import Row
 from msvm_select.kernels.inner_products import Polynomial
 from msvm_select.kernels.rbf import Rbf
 from msvm_select.phrases import between, exactly, roughly
-from msvm_select.sweep import plan as planning
 from msvm_select.sweep import telling
 from msvm_select.sweep.headway import Facts, Headway, Working
 from msvm_select.sweep.telling import log_line
+from msvm_select.train import compiling
 from msvm_select.train.events import (
     CellDone,
     CellProgress,
@@ -432,12 +432,12 @@ def test_what_is_compiled_is_said(
     monkeypatch: pytest.MonkeyPatch, solver: str, criteria: tuple[str, ...], words: str
 ) -> None:
     """On a new machine: the parts that this sweep needs, with how long it takes."""
-    monkeypatch.setattr(planning, "_new", lambda kernel: True)
+    monkeypatch.setattr(compiling, "_new", lambda kernel: True)
     started = Started("data", 9, 2, 3, 1, 1, solver, criteria=criteria)
-    note = planning.compiling_note(started)
+    note = compiling.compiling_note(started)
     assert note.startswith(words)
     assert bool(note) is bool(words)
-    scored = planning.compiling_note(replace(started, metrics=("auc", "error")))
+    scored = compiling.compiling_note(replace(started, metrics=("auc", "error")))
     assert "the metric auc, once" in scored
-    monkeypatch.setattr(planning, "_new", lambda kernel: False)
-    assert planning.compiling_note(started) == ""
+    monkeypatch.setattr(compiling, "_new", lambda kernel: False)
+    assert compiling.compiling_note(started) == ""

@@ -8,16 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from msvm_select.errors import DataError
 from msvm_select.metrics.base import Answers
 from msvm_select.metrics.calibration import BINS, Calibration, Reliability
-from msvm_select.model.examined import LeftOutReport
 from msvm_select.model.model import NO_PROBABILITIES, Model
 from msvm_select.phrases import quoted
 from msvm_select.records import Dataset
+
+if TYPE_CHECKING:  # `rank` draws pages, and loads no solver
+    from msvm_select.model.examined import LeftOutReport
 
 TITLE = "how often it is right, by how sure it is"
 ACROSS, UP = "largest probability", "share of samples predicted right"

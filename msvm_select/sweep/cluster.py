@@ -36,7 +36,7 @@ from msvm_select.phrases import sized
 from msvm_select.settings import Settings
 from msvm_select.sweep.cells import Chain
 from msvm_select.sweep.costs import as_a_rule
-from msvm_select.sweep.plan import compiling_note
+from msvm_select.train.compiling import compiling_note
 from msvm_select.train.events import (
     CellDone,
     CellProgress,

@@ -111,6 +111,20 @@ def test_one_system_solved_in_two_ways(problem, gamma):
         np.testing.assert_allclose(both, expected, rtol=0.0, atol=1e-9 * scale)
 
 
+def test_the_inverses_of_classes_that_lack_few_samples():
+    """Those of the blocks themselves, though they are made from that of all."""
+    draw = np.random.default_rng(4)
+    X, y = draw.normal(size=(60, 4)), np.sort(draw.integers(0, 5, 60))
+    free = draw.random((5, 60)) < 0.96
+    free[y, np.arange(60)] = False
+    gram = Rbf(0.7).gram(X)
+    factor = classes.ClassFactor.of(gram, y, free)
+    assert not factor.alike
+    for at, R in zip(factor.members, factor.inverses, strict=True):
+        block = gram.block(factor.rows[at], factor.rows[at])
+        np.testing.assert_allclose(R @ block, np.eye(at.size), atol=1e-11)
+
+
 @every_problem
 @every_rbf
 @pytest.mark.parametrize("C", [0.1, 3.0, 1e3])

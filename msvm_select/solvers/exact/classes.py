@@ -49,6 +49,7 @@ A_CLASS = 5e5  # multiplications that a class costs beside its cube
 NEAR_ENOUGH = (
     1e-8  # an error of the factor that needs no refinement: K proves the answers
 )
+FEW_LACKING = 0.12  # of the samples with a free arc, that the S_k may lack
 TINY = 1e-300
 MOST_NUMBERS = 2.5e8  # that a factor, or what is asked of it, may take (2 GB)
 TOGETHER = 256  # rows that are made at once
@@ -87,6 +88,7 @@ class ClassFactor:
         if 2.0 * ((sizes**2).sum() + float(rows.size) ** 2) > MOST_NUMBERS:
             raise np.linalg.LinAlgError  # it would not fit beside K
         ridge = RIDGE * float(gram.diagonal.max(initial=0.0))
+        whole = _of_all(gram, rows, shared[np.unique(owner)], ridge)
         T = np.zeros((0, 0) if alike else (rows.size, rows.size))
         U, totals = np.zeros((rows.size, Q)), np.zeros(Q)
         members: list[Ints] = []
@@ -96,7 +98,10 @@ class ClassFactor:
             at = np.flatnonzero(shared[k])
             if owner[k] == k:
                 block = gram.block(rows[at], rows[at])
-                R = inverse_of(block, ridge, isinstance(gram, ThinGram))
+                if whole is None:
+                    R = inverse_of(block, ridge, isinstance(gram, ThinGram))
+                else:
+                    R = _less(whole, at, np.flatnonzero(~shared[k]))
                 block = kept_of(gram, block)
             else:
                 block, R = blocks[owner[k]], inverses[owner[k]]
@@ -227,6 +232,23 @@ def _first_alike(shared: Mask) -> list[int]:
     """For each class the first one of the same samples."""
     first: dict[bytes, int] = {}
     return [first.setdefault(row.tobytes(), k) for k, row in enumerate(shared)]
+
+
+def _of_all(gram: Gram, rows: Ints, shared: Mask, ridge: float) -> Floats | None:
+    """The inverse for all samples with a free arc, where each S_k lacks few of them."""
+    lacking = np.count_nonzero(~shared, axis=1)
+    few = len(shared) > 2 and lacking.max() <= FEW_LACKING * rows.size
+    if not few or isinstance(gram, ThinGram):
+        return None
+    return np.asarray(inverse_of(gram.block(rows, rows), ridge, False))
+
+
+def _less(whole: Floats, kept: Ints, gone: Ints) -> Floats:
+    """The inverse of a block from that of all: R_SS - R_SD R_DD^-1 R_DS, D the rest."""
+    across = whole[gone]
+    known = np.linalg.solve(across[:, gone], across)
+    R = whole - across.T @ known
+    return np.ascontiguousarray(R[kept].take(kept, axis=1))
 
 
 def class_operations(y: Ints, free: Mask) -> float:

@@ -35,6 +35,7 @@ CHEAPER = 2.0  # a factor's cost by that of the products K tau that are tried fi
 LEAST_PRODUCTS = 50  # conjugate gradients with fewer are not tried
 MOST_SYSTEMS = 30
 RESIDUAL = 1e-26  # squared: thirteen digits of the residual
+NOT_YET = 1e-8  # squared: as long as many bounds are wrong, four digits show them
 FEWER = 0.85  # of the exchanges of the system before: it converges
 MOST_WRONG = 200  # up to so many wrong ones may be put right along a path
 FEW_WRONG = 0.02  # of the free: so few are, before they go round in circles
@@ -106,7 +107,7 @@ def exchange(
     breach = 1.0 - problem.gradient_of(F) - (b[y] - b[:, None])
     low = others & (alpha <= 0.0) & (breach <= tolerance)
     high = others & (alpha >= box) & (breach >= -tolerance)
-    best, gradients = np.inf, True
+    best, gradients, residual = np.inf, True, NOT_YET
     for solves in range(1, MOST_SYSTEMS + 1):
         free = others & ~low & ~high
         if not free.any():
@@ -117,7 +118,9 @@ def exchange(
         there = False
         products = int(_operations(problem, free) / (CHEAPER * y.size**2 * problem.Q))
         if gradients and products >= LEAST_PRODUCTS:
-            step, b, there = _conjugate_gradients(problem, free, g, adrift, products)
+            step, b, there = _conjugate_gradients(
+                problem, free, g, adrift, products, residual
+            )
             gradients = there  # where they crawl once, they are not tried again
         if not there:
             step, b = _solved(problem, free, g, adrift)
@@ -127,16 +130,19 @@ def exchange(
         wrong = np.where(free, (alpha < 0.0) | (alpha > box), False)
         wrong |= (low & (breach > tolerance)) | (high & (breach < -tolerance))
         count = int(np.count_nonzero(wrong))
-        if count == 0:
+        if there and residual > RESIDUAL and not 0 < count <= FEWER * best:
+            best, residual = np.inf, RESIDUAL  # from here on all digits count
+        elif count == 0:
             # where no free arc ties two groups of classes, no step balances their flow
             left = np.abs(problem.tau(alpha).sum(axis=0)).max()
             return Exchanged(alpha, F, solves, bool(left <= LEVEL * alpha.sum()))
-        circles = count > FEWER * min(best, float(free.sum()))
-        if circles or (count < FEW_WRONG * free.sum() and not there):
-            found = _finished(problem, free, alpha, breach, count, solves)
-            if found is not None or circles:
-                return found or Exchanged(alpha, F, solves, False)
-        best = min(best, count)
+        else:
+            circles = count > FEWER * min(best, float(free.sum()))
+            if circles or (count < FEW_WRONG * free.sum() and not there):
+                found = _finished(problem, free, alpha, breach, count, solves)
+                if found is not None or circles:
+                    return found or Exchanged(alpha, F, solves, False)
+            best = min(best, count)
         low = np.where(wrong, free & (alpha < 0.0), low)
         high = np.where(wrong, free & (alpha > box), high)
     return Exchanged(alpha, F, solves, False)
@@ -263,10 +269,11 @@ class _Blocks:
 
 
 def _conjugate_gradients(
-    problem: Problem, free: Mask, g: Floats, imbalance: Floats, most: int
+    problem: Problem, free: Mask, g: Floats, imbalance: Floats, most: int, small: float
 ) -> tuple[Floats, Floats, bool]:
     """Projected and preconditioned, from the step that only balances the flow.
 
+    ``small``: the square of the residual that is asked for, by the gains of a variable.
     -> (step, b, whether it got there)
     """
     blocks = _Blocks(problem, free)
@@ -282,7 +289,7 @@ def _conjugate_gradients(
         fresh = float(np.vdot(residual, z))
         if turn == 0:
             gains = np.count_nonzero(free) / float(problem.gram.diagonal.max())
-            enough = RESIDUAL * max(fresh, gains)
+            enough = small * max(fresh, gains)
         if fresh <= enough:
             break
         p = z + (fresh / rho if turn else 0.0) * p

@@ -15,7 +15,7 @@ from scipy.sparse import coo_array, csr_array
 from scipy.sparse.csgraph import connected_components
 
 from msvm_select import lapack
-from msvm_select.records import Floats, Gram
+from msvm_select.records import Floats, Gram, Ints
 from msvm_select.solvers.compiled import kernel
 
 NO_ENTRY = 1e-16  # of the largest entry: no more than the rounding of a product
@@ -118,7 +118,7 @@ def _whole(block: Floats, ridge: float) -> Floats:
 def add_to(total: Floats, at: Any, part: Any) -> None:
     """total[at, at] += part, thin or not."""
     if isinstance(part, np.ndarray):
-        total[np.ix_(at, at)] += part
+        _add_block(total, at, part)
     else:
         entries = part.tocoo()
         total[at[entries.row], at[entries.col]] += entries.data
@@ -128,6 +128,15 @@ def columns_of(A: Any, wanted: Any) -> Floats:
     """Some columns of A, not thin."""
     some = A[:, wanted]
     return some if isinstance(some, np.ndarray) else np.asarray(some.toarray())
+
+
+@kernel
+def _add_block(total: Floats, at: Ints, part: Floats) -> None:
+    """total[at, at] += part."""
+    for p in range(at.size):
+        row, own = total[at[p]], part[p]
+        for q in range(at.size):
+            row[at[q]] += own[q]
 
 
 @kernel

@@ -223,7 +223,7 @@ def cli() -> None:
     """Choose the hyperparameters of multi-class support vector machines, exactly.
 
     \b
-    msvm-select data/iris.csv                        check it, sweep it, what next
+    msvm-select data/iris.csv                        check and sweep a file
     msvm-select sweep data/iris.csv                  train a grid, rank its cells
     msvm-select sweep data/iris.csv --kernel linear --C 2^-7:2^7:8 -o ranked.csv
     msvm-select run configs/iris.toml                the same from a file

@@ -22,7 +22,7 @@ from msvm_select.data.sequences import encoding
     output={"help": "The CSV file to write. Default: standard output."},
 )
 def command(fasta: str, output: str | None, quiet: bool, **options: Any) -> None:
-    """Write the features of the sequences in FASTA as CSV, a row a sequence.
+    """Write the features of the sequences in FASTA as CSV, one row per sequence.
 
     \b
     msvm-select encode proteins.fasta -o composition.csv
@@ -30,14 +30,14 @@ def command(fasta: str, output: str | None, quiet: bool, **options: Any) -> None
     msvm-select encode proteins.fasta --features window:13 --states states.fasta
 
     composition: the share of each letter. kmer:K: how often each word of K letters
-    occurs. window:W: a row a residue, with the letters up to (W - 1)/2 places away as 0
-    and 1; its class is its state, from a second FASTA of the same names, or, with
+    occurs. window:W: one row per residue, with the letters up to (W - 1)/2 places away
+    as 0 and 1; its class is its state, from a second FASTA of the same names, or, with
     --states inline, from the second half of the lines below each header.
 
     The columns are name, the features and class. Sweep them with --id-column name, and
     windows with --group-column name, so that a sequence is left out whole. Gaps, stops,
-    small and unknown letters, empty records and equal names are counted on stderr. One
-    sequence at a time is held.
+    small and unknown letters, empty records and equal names are counted on stderr. Only
+    one sequence is in memory at a time.
     """
     said = chosen_reading(options)
     more = {name: options[name] for name in ("features", "states")}

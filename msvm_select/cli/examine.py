@@ -60,8 +60,8 @@ def loo(data: str, every: bool, scores: bool, suspects: bool, **options: Any) ->
     converge, nothing is shown and the exit code is 5.
 
     --suspects lists the rows whose class may be a mistake: those that the machine
-    without them calls by another, the clearest first, each with its weight in the
-    solution and the rows of other classes that speak most against it.
+    without them puts in another class, the clearest first, each with its weight in the
+    solution and the rows of other classes that count most against it.
     """
     asked = Asked(data, options)
     output = Output.of(options, asked.settings.format, asked.talk, data)

@@ -32,18 +32,18 @@ NAMES = ("three-gaussians", "choosing")
 @takes(
     *("C", "per_class", "sets", "seed", "machine", "loss"),
     *("format", "output", "quiet"),
-    C={"help": "Default: 0.0001:0.003:+0.0001; of choosing 2^-3:2^9:7."},
+    C={"help": "Default: 0.0001:0.003:+0.0001; for choosing 2^-3:2^9:7."},
     per_class={"help": "Training points of each class.", "within": (2, None)},
     seed={
-        "help": "Of the first training set; each further one has the next.",
+        "help": "The seed of the first training set; each further set takes the next one.",
         "metavar": None,
         "within": (0, None),
         "default": 0,
     },
     format={"help": "table (default), csv, tsv, json, ndjson or markdown."},
-    sets={"help": "Training sets; with one, every C is shown. Of choosing: splits."},
-    machine={"help": "Of choosing. Default: ww and ovo."},
-    loss={"help": "Of choosing. Default: l1 and l2."},
+    sets={"help": "Training sets; with one, every C is shown. For choosing: splits."},
+    machine={"help": "For choosing. Default: ww and ovo."},
+    loss={"help": "For choosing. Default: l1 and l2."},
     output={"metavar": "FIGURE", "help": "Draw the answer: .png, .svg or .pdf."},
 )
 def command(
@@ -63,11 +63,11 @@ def command(
     msvm-select experiment three-gaussians --C 1e-4:1:13 --format csv > steps.csv
 
     three-gaussians: three Gaussian classes in the plane, a linear machine on raw
-    features, C upward as in the paper's algorithm. Beside the paper's figures: the
-    risks, by quadrature, of Bayes' classifier, of the best linear one and of the
-    machine at the selected C. The table sums up; the other formats have a row a
-    training set and C. The figure shows the first training set and the boundaries of
-    all three.
+    features, C upward as in the paper's algorithm. It shows, beside the paper's
+    figures, the risks (by quadrature) of Bayes' classifier, of the best linear one and
+    of the machine at the selected C. The table sums up; the other formats have one row
+    per training set and C. The figure shows the first training set and the boundaries
+    of all three.
 
     choosing: on each data set, split at random again and again, every criterion and
     metric picks a cell, and the test rows tell how far it is from the best one. FOLDER

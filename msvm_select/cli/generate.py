@@ -38,9 +38,9 @@ def command(name: str, per_class: int, seed: int, output: str | None) -> None:
     three-gaussians: three normal classes in the plane, at the corners of a triangle,
     with variances 1, 4 and 16; columns x1, x2 and class.
 
-    proteins: sequences of three families that no cell ever made, 60 to 180 residues of
-    a Markov chain each, as FASTA with class=... in the headers. A family has some
-    residues more often, and some pairs of them.
+    proteins: artificial sequences of three families, each a Markov chain of 60 to 180
+    residues, as FASTA with class=... in the headers. A family favours some residues and
+    some pairs of them.
     """
     text = generating.generate(name, per_class, seed)
     if output in (None, "-"):

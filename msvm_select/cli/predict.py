@@ -62,7 +62,7 @@ def command(
     quiet: bool,
     **options: Any,
 ) -> None:
-    """Write the class that MODEL gives to each row of DATA, in their order.
+    """Write the class that MODEL gives each row of DATA, in order.
 
     \b
     msvm-select predict iris.json new.csv
@@ -72,10 +72,10 @@ def command(
 
     The columns are found by name, as the model was trained on them; DATA may also have
     the class, and the errors are then counted on stderr. The class is that of the
-    largest output h_k; an exact tie gives `?`. With `--machine ovo` it is the class of
-    most votes, and the scores are the votes. Of classes that tie, `ovo` and `ova` give
-    the first, as LIBSVM and scikit-learn do. --probabilities needs a model of
-    `fit --probabilities`; the most probable class is always the predicted one.
+    largest output h_k; an exact tie gives `?`. With `--machine ovo` it is the class
+    with the most votes, and the scores are the votes. If classes tie, `ovo` and `ova`
+    give the first, as LIBSVM and scikit-learn do. --probabilities needs a model of `fit
+    --probabilities`; the most probable class is always the predicted one.
     """
     format = _chosen_format(format, output, model, data)
     trained = file.load_model(model)

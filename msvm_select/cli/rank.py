@@ -46,12 +46,12 @@ def command(results: str, by: str | None, **options: Any) -> None:
     msvm-select sweep data/iris.csv --format json | msvm-select rank - --by n_sv
 
     RESULTS is a csv, tsv, json, ndjson or parquet file, or the journal of a sweep, even
-    while the sweep still runs. Unless --by or --select is given, the ranking and the
-    choice of the file count.
+    while the sweep still runs. Without --by and --select, the file's own ranking and
+    choice hold.
 
     --against tells which cell was the best in each run, which cells are in one run
-    only, which ones changed their value or status, the largest change first (in a table
-    the first 20, or --top N), and Kendall's rank correlation of the two runs.
+    only, which changed their value or status, the largest change first (in a table the
+    first 20, or --top N), and Kendall's rank correlation of the two runs.
     """
     wanted, talk = chosen_values(options), talking.Talk(options["quiet"])
     output = Output.of(options, wanted.get("format"), talk)

@@ -115,8 +115,8 @@ def command(topic: str, form: str) -> None:
     msvm-select show criteria
     msvm-select show exit-codes --format json
 
-    Of a criterion also: whether its number is exact, a bound, an estimate or an index
-    to rank by, when it applies, and what it costs beside the training.
+    For a criterion it also says whether its number is exact, a bound, an estimate or an
+    index to rank by, when it applies, and what it costs on top of the training.
     """
     entries = TOPICS[topic]()
     if form == "json":
@@ -180,7 +180,7 @@ def completion(shell: str) -> None:
       zsh   echo 'source ~/.msvm-select.zsh' >> ~/.zshrc, below its compinit
       fish  nothing: it looks there by itself
 
-    Completed are commands, options, files and the values of options: kernels, solvers,
+    It completes commands, options, files and the values of options: kernels, solvers,
     formats, criteria (in lists too: --criteria loo,rad), configs of `run`, and for
     --target, --id-column and --one-hot the columns of the DATA that stands before them.
     """

@@ -80,9 +80,9 @@ def run(config: tuple[str, ...], data: str | None, **options: Any) -> None:
     file, and the file over the defaults.
 
     Several data sets are swept one after another, and a summary tells the chosen cell
-    of each, its score and the time. -o, --journal and --report are then folders. What
-    goes wrong with one does not stop the others. The exit code is the one that all
-    that went wrong have in common, else 1.
+    of each, its score and the time. -o, --journal and --report are then folders. A
+    failure of one does not stop the others. If all failures have one exit code, `run`
+    ends with it, else with 1.
     """
     jobs = many.jobs_of(config)
     if data is None and (len(jobs) > 1 or len(config) > 1):

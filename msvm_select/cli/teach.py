@@ -40,10 +40,10 @@ def command(topic: str, what: str | None, picture: str | None, **options: Any) -
 
     solvers: chunking, SMO, Frank-Wolfe, subgradients, stochastic ascent and the dual
     perceptron beside the exact solver. margins: one machine taken apart: margins,
-    slacks, states, identities. kkt 1..4: a minimum under a condition, by cases. disk:
-    a plane of the feature space cuts off a disk. kernel-trick: the features written
-    out, and the kernel. vc: which labellings a line makes. selection-bias: genes that
-    are chosen on all rows make 0 % error out of noise.
+    slacks, states, identities. kkt 1..4: a minimum under a condition, by cases. disk: a
+    plane of the feature space cuts off a disk. kernel-trick: the features written out,
+    and the kernel. vc: which labellings of points a line can make. selection-bias: how
+    genes chosen on all rows make 0 % error out of noise.
 
     The first two train a machine on DATA, as the options say; the others need none.
     """

@@ -221,7 +221,7 @@ class Declared:
     degree: Grid | None = _kernel(
         None,
         GRID,
-        "For the polynomial; of sequences, the length of the words. Default: 3.",
+        "For the polynomial; for sequences, the length of the words. Default: 3.",
         farthest=(1.0, 10.0),
     )
     coef0: Grid | None = _kernel(
@@ -230,8 +230,8 @@ class Declared:
     low_rank: tuple[int, ...] | None = _kernel(
         None,
         Option(metavar="R", check=whole_grid, joins=True),
-        "K ~ Z Z' of at most R dimensions, which are those of R pivots (Nystroem), and "
-        "all that follows exact for this kernel. Default: K itself.",
+        "Approximate K by Z Z' of rank R at most, from R pivots (Nystroem); all that "
+        "follows is exact for that kernel. Default: K itself.",
         flags=("--low-rank", "--rank"),
     )
     machine: str = _training(
@@ -276,7 +276,8 @@ class Declared:
     metric: tuple[str, ...] | None = _scores(
         None,
         NAMED_METRICS,
-        "What to make of the answers of the first criterion that has some (loo, logo, "
+        "What to compute from the answers of the first criterion that has answers "
+        "(loo, logo, "
         "cv, holdout, train-errors): "
         f"{', '.join(METRICS).replace('cost', 'cost:FILE')}. The first ranks.",
     )
@@ -289,11 +290,13 @@ class Declared:
     race: int | None = _scores(
         None,
         COUNT,
-        "Only the N best cells by loo are exact; the others are left as soon as they "
-        "cannot be among them. Default: all are exact.",
+        "Judge only the N best cells by loo to the end; drop the others as soon as "
+        "they cannot be among them. Default: judge all.",
         of_grids=True,
     )
-    seed: int = _scores(0, ANY_COUNT, "For everything that shuffles. Default: 0.")
+    seed: int = _scores(
+        0, ANY_COUNT, "The seed of whatever is shuffled or drawn. Default: 0."
+    )
     warm_start: bool = _training(
         True,
         FLAG,
@@ -328,15 +331,15 @@ class Declared:
     select: str = _choice(
         "best",
         _named(RULES, "rule", "RULE"),
-        "best (default), simplest of those that tie with it, or 1se: the simplest "
-        "within one standard error of it; the smaller C is the simpler, then the "
-        "smoother kernel.",
+        "best (default); simplest: of the cells that tie with the best; or 1se: the "
+        "simplest within one standard error of the best. A smaller C is simpler, then "
+        "a smoother kernel.",
     )
     extend: int = _kernel(
         0,
         ANY_COUNT,
-        "Up to N times, widen the grid if the best value is on its edge, and sweep the "
-        "new cells. Default: 2 if no grid is given, else 0.",
+        "If the best value is on the grid's edge, widen the grid and sweep the new "
+        "cells, up to N times. Default: 2 if no grid is given, else 0.",
         decides=False,
         of_grids=True,
     )
@@ -352,7 +355,7 @@ class Declared:
     require_applicable: bool = _choice(
         False,
         FLAG,
-        "Exit 1 if the bound that is ranked by does not apply to the chosen cell.",
+        "Exit 1 if the bound that ranks does not apply to the chosen cell.",
     )
     require_converged: bool = _choice(
         False, FLAG, "Exit 1, not 5, if a cell failed or did not converge."
@@ -375,8 +378,8 @@ class Declared:
     shard: str | None = _training(
         None,
         SHARD,
-        "Do the I-th of N parts of the cells, for N machines with a --journal each; "
-        "`merge` puts them together.",
+        "Sweep part I of N of the cells. Each machine writes a --journal; `merge` puts "
+        "them together.",
         decides=False,
         of_grids=True,
     )
@@ -437,7 +440,8 @@ READING = _by_name(
     id_column=_reading(A_COLUMN, "A column that names the rows and is not a feature."),
     weight_column=_reading(
         A_COLUMN,
-        "A column of sample weights: a row counts as so many; 0 leaves it out.",
+        "A column of sample weights: a row of weight 2 counts as two, one of weight 0 "
+        "is left out.",
     ),
     group_column=_reading(
         A_COLUMN,
@@ -466,7 +470,7 @@ READING = _by_name(
     ),
     sheet=_reading(
         TEXT,
-        "Of an Excel file: the sheet, by name or number. Default: the first that is "
+        "The sheet of an Excel file, by name or number. Default: the first that is "
         "not empty.",
         metavar="NAME|N",
     ),
@@ -484,23 +488,23 @@ READING = _by_name(
     ),
     subsample=_reading(
         COUNT,
-        "Take N of the rows: of each class its share, drawn by --seed, groups kept "
-        "whole. Every output says so. Default: all.",
+        "Use N of the rows, drawn by --seed: each class keeps its share, and groups "
+        "stay whole. Every output says so. Default: all.",
     ),
     label_from=_reading(
         TEXT,
-        "Of sequences: a pattern whose first group is the class, in the header. "
+        "For sequences: a pattern for the header, whose first group is the class. "
         "Default: class=([^ ]+).",
         metavar="PATTERN",
     ),
     labels=_reading(
         replace(TEXT, completes=FILE),
-        "Of sequences: a table of names and classes, in the place of the headers.",
+        "For sequences: a table of names and classes, if the headers have no classes.",
         metavar="FILE",
     ),
     alphabet=_reading(
         TEXT,
-        "Of sequences: dna or protein. Default: as the letters show.",
+        "For sequences: dna or protein. Default: judged by the letters.",
         choices=("dna", "protein"),
         metavar="NAME",
     ),
@@ -516,15 +520,15 @@ ON_THE_LINE = _by_name(
     data=_line(PATH, "Another file than the one it names.", DATA, metavar="DATA"),
     source=_line(
         PATH,
-        "Train the cell of a row of this file of `sweep`; json files tell the most.",
+        "Train the cell of a row of this result file; json files hold the most.",
         KERNEL,
         flags=("--from",),
         metavar="RESULTS",
     ),
     rank=_line(
         PLAIN,
-        "With --from: which row of it. Default: the one that was chosen, else the "
-        "first. Else: --low-rank.",
+        "With --from: the row to take. Default: the chosen one, else the first. "
+        "Without --from: the same as --low-rank.",
         KERNEL,
         metavar="N",
     ),
@@ -585,7 +589,7 @@ ON_THE_LINE = _by_name(
         "certificates.",
         flags=("-v", "--verbose"),
     ),
-    show_config=_line(SWITCH, "Print the settings that count as TOML, and stop."),
+    show_config=_line(SWITCH, "Print the settings in effect, as TOML, and stop."),
     dry_run=_line(
         SWITCH, "Print the grid, the memory and an estimate of the time, and stop."
     ),
@@ -615,7 +619,7 @@ ON_THE_LINE = _by_name(
     dpi=_line(
         PLAIN, "Dots per inch of a .png.", PICTURE, within=(30, 1200), default=150
     ),
-    size=_line(PLAIN, "Of the picture, in inches.", PICTURE, metavar="W,H"),
+    size=_line(PLAIN, "The size of the picture in inches.", PICTURE, metavar="W,H"),
     per_class=_line(
         PLAIN, "Samples of each class.", REST, within=(1, None), default=1000
     ),
@@ -632,7 +636,7 @@ ON_THE_LINE = _by_name(
     ),
     states=_line(
         PATH,
-        "Of residues: the states, in a FASTA of the same names, or inline.",
+        "For residues: their states, in a FASTA of the same names, or inline.",
         REST,
     ),
     sets=_line(

@@ -35,7 +35,7 @@ NAMES = ("three-gaussians", "choosing")
     C={"help": "Default: 0.0001:0.003:+0.0001; for choosing 2^-3:2^9:7."},
     per_class={"help": "Training points of each class.", "within": (2, None)},
     seed={
-        "help": "The seed of the first training set; each further set takes the next one.",
+        "help": "The seed of the first training set; the others follow on.",
         "metavar": None,
         "within": (0, None),
         "default": 0,

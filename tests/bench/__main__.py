@@ -10,6 +10,7 @@ import click  # noqa: E402 (numpy must not be loaded before the lines above)
 from tests.bench import (  # noqa: E402
     answers,
     bounds,
+    cluster,
     growth,
     loo,
     parts,
@@ -38,6 +39,7 @@ from tests.bench import (  # noqa: E402
             "rank",
             "scale",
             "search",
+            "cluster",
             "startup",
         ]
     ),
@@ -77,6 +79,8 @@ def main(what: str, sets: str, reps: int | None, measure: bool) -> None:
         scale.run(measure)
     elif what == "search":
         search.run(names, reps or 2)
+    elif what == "cluster":
+        cluster.run("vehicle", reps or 3)
     elif what == "growth":
         growth.run(reps or 1)
     else:

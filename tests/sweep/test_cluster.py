@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -16,11 +17,10 @@ from msvm_select.footprint import Footprint
 from msvm_select.records import Dataset
 from msvm_select.results.ranking import Results
 from msvm_select.settings import settings_from
-from msvm_select.sweep import cluster as clusters
-from msvm_select.sweep.cluster import Cluster
+from msvm_select.sweep.cluster import client, connect, work
 from msvm_select.sweep.journal import Journal
 from msvm_select.sweep.loop import run_sweep
-from msvm_select.train.events import Event, GramTested, Workers
+from msvm_select.train.events import CellDone, Event, GramTested, Workers
 from tests.conftest import DATA, IRIS, run
 
 distributed = pytest.importorskip(
@@ -125,22 +125,41 @@ def test_what_a_worker_could_not_hold_is_refused(
     data: Dataset, near: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """By name; where only some chains fit at a time, the scheduler is told so."""
-    monkeypatch.setattr(clusters, "PROGRAM", 3.9999e9)
+    monkeypatch.setattr(work, "PROGRAM", 3.9999e9)
     with pytest.raises(DataError, match=r"three: a chain takes about .* 4 GB"):
         run_sweep(data, cluster=near, **GRID)
     asked: list[Any] = []
-    resources = clusters._resources
+    resources = work._resources
     monkeypatch.setattr(
-        clusters,
+        work,
         "_resources",
         lambda *given: asked.append(resources(*given)) or asked[-1],
     )
     each = 1e6
     monkeypatch.setattr(Footprint, "each_bytes", each)
-    monkeypatch.setattr(clusters, "PROGRAM", 4e9 - 1.5 * each)
+    monkeypatch.setattr(work, "PROGRAM", 4e9 - 1.5 * each)
     found = run_sweep(data, cluster=near, **GRID)
-    assert asked == [{clusters.MEMORY: each}]
+    assert asked == [{work.MEMORY: each}]
     assert untimed(found) == untimed(run_sweep(data, **GRID))
+
+
+def test_a_chain_that_kills_its_workers(
+    data: Dataset, near: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The others are done, and kept; then it is named."""
+
+    def deadly(samples: Any, packed: Any, number: int, *more: Any) -> Any:
+        if number == 1:
+            last = SimpleNamespace(address="tcp://last:1")
+            raise distributed.scheduler.KilledWorker("chain", last, 3)
+        return task(samples, packed, number, *more)
+
+    task = work.run_there
+    monkeypatch.setattr(work, "run_there", deadly)
+    heard: list[Event] = []
+    with pytest.raises(MsvmError, match=r"rbf gamma=0.5: every worker .* tcp://last:1"):
+        run_sweep(data, cluster=near, progress=heard.append, **GRID)
+    assert sum(isinstance(event, CellDone) for event in heard) == 6
 
 
 @pytest.mark.parametrize(
@@ -181,8 +200,8 @@ def test_options_that_do_not_go_together(more: tuple[str, ...], said: str) -> No
 
 def test_nobody_there(monkeypatch: pytest.MonkeyPatch, data: Dataset) -> None:
     """No scheduler, no worker, no package: by name, with the way out."""
-    monkeypatch.setattr(clusters, "CONNECT", 0.3)
-    monkeypatch.setattr(clusters, "GATHER", 0.3)
+    monkeypatch.setattr(connect, "CONNECT", 0.3)
+    monkeypatch.setattr(client, "ARRIVAL", 0.3)
     found = run("sweep", IRIS, "--cluster", "tcp://127.0.0.1:9", "-q")
     assert found.exit_code == 1
     assert "No Dask scheduler answers at tcp://127.0.0.1:9" in found.stderr
@@ -221,10 +240,10 @@ def test_several_data_sets_share_a_client(
     clone: Path, near: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """One for all of them; closed at the end."""
-    made: list[Cluster] = []
-    of = Cluster.of
+    made: list[client.Cluster] = []
+    of = client.Cluster.of
     monkeypatch.setattr(
-        Cluster, "of", lambda settings: made.append(of(settings)) or made[-1]
+        client.Cluster, "of", lambda settings: made.append(of(settings)) or made[-1]
     )
     configs = ("configs/iris.toml", "configs/wine.toml")
     grid = ("--C", "1,8", "--gamma", "0.1", "--cluster", near)

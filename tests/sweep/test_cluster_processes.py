@@ -19,7 +19,7 @@ import pytest
 
 from msvm_select.errors import MsvmError
 from msvm_select.results.ranking import Results
-from msvm_select.sweep import cluster as clusters
+from msvm_select.sweep.cluster import work
 from msvm_select.sweep.loop import run_sweep
 from msvm_select.train.events import CellDone, Event, GramTested, Workers
 from tests.conftest import DATA, rows_of
@@ -127,19 +127,19 @@ def test_a_worker_killed_in_the_middle(
     """The same table; only the chain that it had is begun again."""
     heard, times = list[Event](), Counter[int]()
     workers = [far.worker(), far.worker()]
-    hear = clusters._Work._heard
+    hear = work.Work._heard
 
-    def counted(work: Any, number: int, event: Event) -> Any:
+    def counted(self: Any, number: int, event: Event) -> Any:
         times[number] += isinstance(event, GramTested)
-        return hear(work, number, event)
+        return hear(self, number, event)
 
     def told(event: Event) -> None:
         heard.append(event)
         if sum(isinstance(one, CellDone) for one in heard) == 2:
             workers[0].kill()
 
-    monkeypatch.setattr(clusters._Work, "_heard", counted)
-    monkeypatch.setattr(clusters, "LOOK", 0.2)
+    monkeypatch.setattr(work.Work, "_heard", counted)
+    monkeypatch.setattr(work, "LOOK", 0.2)
     with distributed.Client(far.address, set_as_default=False) as client:
         client.wait_for_workers(2, timeout=PATIENCE)
     found = run_sweep(GLASS, cluster=far.address, progress=told, **GRID)

@@ -1,0 +1,1 @@
+"""A sweep on a Dask cluster: the door of dask and distributed."""

@@ -103,9 +103,10 @@ def plan(data: Dataset, settings: Settings) -> Plan:
     left = (ANSWER - (time.perf_counter() - began)) / PATIENCE
     other = quicker(ready, found, left) if found and left > 0.0 else ""
     rough = tuple(_too_rough(ready))
-    return Plan(
-        data, settings, ready.kernels, ready.footprint, found, note, other, rough
-    )
+    needed = ready.footprint
+    if not settings.at_once:  # that of one worker
+        needed = replace(needed, jobs=1)
+    return Plan(data, settings, ready.kernels, needed, found, note, other, rough)
 
 
 def _own_share(ready: Prepared) -> Prepared:

@@ -230,6 +230,20 @@ def test_the_file_of_a_scheduler(data: Dataset, near: str, tmp_path: Path) -> No
         run_sweep(data, cluster=str(file), **grid)
 
 
+def test_a_dry_run_asks_nobody() -> None:
+    """It tells what one worker takes, or so many processes."""
+    told = {}
+    for where in ("tcp://nowhere:1", "local:2", None):
+        more = () if where is None else ("--cluster", where)
+        found = run("sweep", IRIS, *more, "--dry-run", "--format", "json")
+        assert found.exit_code == 0, found.stderr
+        told[where] = json.loads(found.stdout)
+        assert told[where].get("cluster") == where
+    one, two, here = (told[where]["peak_bytes"] for where in told)
+    assert one == pytest.approx(here, rel=0.1)
+    assert two > one
+
+
 def test_an_executor_and_a_cluster(data: Dataset) -> None:
     """Both say where to train."""
     with pytest.raises(SettingsError, match="both say where to train"):

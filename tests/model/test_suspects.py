@@ -107,7 +107,7 @@ def test_suspects_on_the_line():
     """The wrong rows alone, by margin; with names of others; JSON has them, too."""
     table = run("loo", IRIS, *CELL, "--suspects").stdout
     assert "speak against it" in table
-    assert "6 of 150 rows are called by another class" in table
+    assert "6 of 150 rows are put in another class" in table
     told = json.loads(run("loo", IRIS, *CELL, "--suspects", "--format", "json").stdout)
     rows = told["rows"]
     assert len(rows) == told["summary"]["loo_errors"] == 6

@@ -1,7 +1,7 @@
 """Rows whose class may be a mistake -> a row each, the most suspicious first.
 
 ``margin`` is that of the machine trained without the row, ``weight`` the sum of its
-alpha by the largest of any row, and ``against`` names the rows of another class that
+alpha relative to the largest, and ``against`` names the rows of another class that
 speak against it, the loudest first, by id, else by line, else by number.
 """
 
@@ -52,8 +52,8 @@ def _told(report: LeftOutReport, one: Suspect) -> dict[str, str | float]:
 def _legend(found: Sequence[Suspect], m: int) -> list[str]:
     """How to read the rows."""
     if not found:
-        return [f"None of {m} rows is called by another class when it is left out."]
+        return [f"None of {m} rows is put in another class when it is left out."]
     return [
-        f"{len(found)} of {m} rows are called by another class when they are left out,",
-        "the clearest first. Weight: the sum of a row's alpha, by the largest of any.",
+        f"{len(found)} of {m} rows are put in another class when they are left out,",
+        "the clearest first. Weight: the sum of a row's alpha, relative to the largest.",
     ]

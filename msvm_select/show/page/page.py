@@ -36,9 +36,9 @@ ON_THE_MAPS = (
     "values."
 )
 ON_SUSPECTS = (
-    "Without the row, the chosen cell calls it by another class; the clearest first. "
+    "Without the row, the chosen cell puts it in another class; the clearest first. "
     "Its class may be a mistake, or it may lie on a border. Weight is the sum of its "
-    "alpha, by the largest of any row; the rows named last speak most against it."
+    "alpha, relative to the largest; the rows named last count most against it."
 )
 ON_THE_CURVES = (
     "Each line is a kernel setting; the ring marks the chosen cell. At a hollow dot "

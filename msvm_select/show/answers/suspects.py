@@ -55,5 +55,5 @@ def _legend(found: Sequence[Suspect], m: int) -> list[str]:
         return [f"None of {m} rows is put in another class when it is left out."]
     return [
         f"{len(found)} of {m} rows are put in another class when they are left out,",
-        "the clearest first. Weight: the sum of a row's alpha, relative to the largest.",
+        "the clearest first. Weight: a row's sum of alpha, relative to the largest.",
     ]

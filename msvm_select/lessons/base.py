@@ -1,4 +1,4 @@
-"""What the procedures share: the dual's value and slope, and what a step has reached.
+"""What lessons share: their answer; the dual's value and slope, what a step reached.
 
     J(alpha) = sum_ik alpha_ik - 1/2 sum_k ||w_k||^2,   0 <= alpha_ik <= C,
     tau_ik = -alpha_ik,  tau_{i,y_i} = sum_k alpha_ik,  F = K tau,
@@ -16,6 +16,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from msvm_select.records import TIE, Dual, Floats
+from msvm_select.show.figures.drawing import Drawing
+from msvm_select.show.sheet import Sheet
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """The answer of ``teach``."""
+
+    sheet: Sheet
+    drawing: Drawing | None = None
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,6 +7,12 @@
     until no sample outside violates: then alpha, 0 outside, is optimal for all samples.
 
 The subset never holds more than the support vectors and M others; that is its point.
+
+Sequential minimal optimization, the solver ``smo`` of this program, goes as far as one
+can: a step moves as few alpha as the constraints allow. These are two, of two samples
+of the notes' two classes; with Q classes those along a cycle of classes, as (i, k) and
+(j, y_i) where y_j = k, by the amount that raises J most within the box. Steps go on
+while some cycle has a slope above a tolerance.
 """
 
 from __future__ import annotations
@@ -20,6 +26,7 @@ from msvm_select.records import Dual, Ints
 FIRST = 3  # samples of each class to begin with
 ENOUGH = 1e-7  # a breach of the margin that counts as none
 GAP = 1e-9
+GAPS = tuple(10.0**-digits for digits in range(9))
 
 
 def chunking(dual: Dual, M: int = 10, most: int = 1000) -> Steps:
@@ -42,6 +49,15 @@ def chunking(dual: Dual, M: int = 10, most: int = 1000) -> Steps:
         add = np.argsort(-worst, kind="stable")[:M]
         kept = rows[found.is_support_vector]
         rows = _with_every_class(dual, np.union1d(kept, add[worst[add] > ENOUGH]))
+
+
+def smo_steps(dual: Dual) -> Steps:
+    """A step is a move along one cycle; trained to one gap after the other."""
+    steps, last = 0, None
+    for gap in GAPS:
+        last = SOLVERS["smo"](gap=gap).solve(dual, last)
+        steps += last.work.iterations
+        yield at(dual, steps, last.alpha, last.b, gap == GAPS[-1])
 
 
 def _with_every_class(dual: Dual, rows: Ints) -> Ints:

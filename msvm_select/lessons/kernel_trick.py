@@ -14,7 +14,7 @@ from math import comb, factorial, sqrt
 import numpy as np
 
 from msvm_select.kernels.inner_products import Polynomial
-from msvm_select.lessons.lesson import Lesson
+from msvm_select.lessons.base import Lesson
 from msvm_select.records import Floats, Plain
 from msvm_select.show.sheet import Look, Sheet
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from msvm_select.errors import SettingsError
-from msvm_select.lessons.lesson import Lesson
+from msvm_select.lessons.base import Lesson
 from msvm_select.records import Floats, Plain
 from msvm_select.show.figures.drawing import Drawing, Series
 from msvm_select.show.sheet import Look, Sheet

@@ -17,7 +17,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from msvm_select.lessons.lesson import Lesson
+from msvm_select.lessons.base import Lesson
 from msvm_select.records import Floats, Plain
 from msvm_select.show.sheet import Look, Sheet, shown
 from msvm_select.solution import Solution

@@ -15,7 +15,7 @@ from __future__ import annotations
 import numpy as np
 
 from msvm_select.kernels.inner_products import Linear
-from msvm_select.lessons.lesson import Lesson
+from msvm_select.lessons.base import Lesson
 from msvm_select.names import SOLVERS
 from msvm_select.records import Dual, Floats, Ints, Plain
 from msvm_select.show.sheet import Look, Sheet

@@ -13,12 +13,10 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from msvm_select.errors import SettingsError
-from msvm_select.lessons.base import Step, Steps
-from msvm_select.lessons.chunking import chunking
+from msvm_select.lessons.base import Lesson, Step, Steps
+from msvm_select.lessons.chunking import chunking, smo_steps
 from msvm_select.lessons.frank_wolfe import frank_wolfe
-from msvm_select.lessons.lesson import Lesson
 from msvm_select.lessons.perceptron import narrowest, perceptron
-from msvm_select.lessons.smo_steps import smo_steps
 from msvm_select.lessons.stochastic import optimum_without_bias, stochastic_ascent
 from msvm_select.lessons.subgradient import subgradient
 from msvm_select.records import Dual, Plain

@@ -15,7 +15,7 @@ from itertools import product
 
 import numpy as np
 
-from msvm_select.lessons.lesson import Lesson
+from msvm_select.lessons.base import Lesson
 from msvm_select.records import Floats, Plain
 from msvm_select.show.figures.drawing import Drawing, Series
 from msvm_select.show.sheet import Look, Sheet

@@ -12,10 +12,9 @@ from msvm_select.kernels.inner_products import Linear
 from msvm_select.kernels.rbf import Rbf
 from msvm_select.lessons import disk, kernel_trick, kkt, selection_bias, vc
 from msvm_select.lessons.base import slope, tau_of
-from msvm_select.lessons.chunking import chunking
+from msvm_select.lessons.chunking import chunking, smo_steps
 from msvm_select.lessons.frank_wolfe import frank_wolfe
 from msvm_select.lessons.perceptron import narrowest, perceptron
-from msvm_select.lessons.smo_steps import smo_steps
 from msvm_select.lessons.stochastic import optimum_without_bias, stochastic_ascent
 from msvm_select.lessons.subgradient import subgradient
 from msvm_select.names import LESSONS

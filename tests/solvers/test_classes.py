@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 import pytest
 
 from msvm_select.geometry.arcs import Arcs
 from msvm_select.kernels.rbf import Rbf
 from msvm_select.left_out import RETRAINED
-from msvm_select.records import Dual
+from msvm_select.records import Dual, Floats, Mask
 from msvm_select.solvers.exact import classes
 from msvm_select.solvers.exact.exchange import Problem
 from msvm_select.solvers.exact.path import walked
 from msvm_select.solvers.exact.solver import Exact
+from msvm_select.solvers.exact.together import Together
 from msvm_select.solvers.leave_out import tableau
 from tests.conftest import blobs, with_duplicates, with_tiny_classes
 from tests.solvers.test_leave_one_out import (
@@ -97,7 +100,7 @@ def test_one_system_solved_in_two_ways(problem, gamma):
     free[y, np.arange(y.size)] = False
     g, owed = rng.normal(size=free.shape), rng.normal(size=problem.Q)
     owed -= owed.mean()
-    found, b = classes.by_classes(gram, y, free, g, owed)
+    found, b, _ = classes.by_classes(gram, y, free, g, owed)
     arcs = Arcs.where(free.T, y)
     step, right = found[arcs.heads, arcs.rows], g[arcs.heads, arcs.rows]
     H, A = arcs.hessian(gram, problem.Q), arcs.incidence(problem.Q)
@@ -193,26 +196,74 @@ def test_training_takes_the_classes_where_they_are_cheaper(monkeypatch):
     np.testing.assert_allclose(found.F, expected.F, atol=1e-7)
 
 
-@pytest.mark.parametrize("seed", range(8))
-def test_a_path_puts_a_wrong_face_right(seed):
-    """Some statuses of the optimum are turned; the path from there ends in it again."""
-    rng = np.random.default_rng(seed)
-    problem = standardised(blobs(40, 5, seed=30 + seed))
-    order = np.argsort(problem.y, kind="stable")
-    y, gram = problem.y[order], Rbf(0.7).gram(problem.X[order])
-    machine = trained(Dual(gram, y, problem.Q, 2.0))
-    alpha, box = machine.alpha.T.copy(), np.full(y.size, 2.0)
+class Face(NamedTuple):
+    """The solution of a face that is not that of the optimum."""
+
+    free: Mask
+    alpha: Floats
+    breach: Floats
+    factor: classes.ClassFactor
+
+
+def wrong_face(machine, turned) -> Face:
+    """Of the optimum's face with some statuses turned (class-sorted samples)."""
+    dual = machine.dual
+    y, gram, alpha = dual.y, dual.gram, machine.alpha.T.copy()
     others = np.ones(alpha.shape, bool)
     others[y, np.arange(y.size)] = False
-    turned = others & (rng.random(alpha.shape) < 0.04)
-    free = ((alpha > 0.0) & (alpha < 2.0)) ^ turned
-    alpha = np.where(free, alpha, np.where(alpha > 1.0, 2.0, 0.0))
-    some = Problem(gram, y, problem.Q, box)
+    free = ((alpha > 0.0) & (alpha < dual.box)) ^ (turned & others)
+    alpha = np.where(free, alpha, np.where(alpha > 0.5 * dual.box, dual.box, 0.0))
+    some = Problem(gram, y, dual.Q, dual.box)
     g = 1.0 - some.gradient_of(some.outputs(alpha))
-    step, b = classes.by_classes(gram, y, free, g, some.tau(alpha).sum(axis=0))
+    owed = some.tau(alpha).sum(axis=0)
+    step, b, factor = classes.by_classes(gram, y, free, g, owed)
     alpha = alpha + step
     breach = 1.0 - some.gradient_of(some.outputs(alpha)) - (b[y] - b[:, None])
-    found = walked(gram, y, box, free, alpha, breach)
+    return Face(free, alpha, breach, factor)
+
+
+@pytest.fixture(params=range(6))
+def beside(request):
+    """A trained machine of five classes, and a face beside that of its optimum."""
+    problem = standardised(blobs(40, 5, seed=30 + request.param))
+    order = np.argsort(problem.y, kind="stable")
+    gram = Rbf(0.7).gram(problem.X[order])
+    machine = trained(Dual(gram, problem.y[order], problem.Q, 2.0))
+    draw = np.random.default_rng(request.param)
+    turned = draw.random((problem.Q, problem.y.size)) < 0.04
     assert turned.any()
+    return machine, wrong_face(machine, turned)
+
+
+def test_a_path_puts_a_wrong_face_right(beside):
+    """Some statuses of the optimum are turned; the path from there ends in it again."""
+    machine, face = beside
+    y, gram, box = machine.dual.y, machine.dual.gram, machine.dual.box
+    found = walked(face.factor, gram, y, box, face.free, face.alpha, face.breach)
     assert found is not None
     np.testing.assert_allclose(found, machine.alpha.T, atol=1e-8)
+
+
+def test_exchanges_around_a_factor_end_in_the_optimum(beside):
+    """Likewise, with no other factor than that of the wrong face."""
+    machine, face = beside
+    y, gram, box = machine.dual.y, machine.dual.gram, machine.dual.box
+    entry = np.where(face.free, face.factor.places(y.size), -1)
+    given = (gram, y, face.alpha, face.breach, entry, box)
+    engine = Together.of(face.factor, *given)
+    assert engine is not None
+    found = engine.put_right()
+    assert found is not None
+    np.testing.assert_allclose(found, machine.alpha.T, atol=1e-8)
+
+
+@pytest.mark.parametrize("C", [0.3, 3.0])
+def test_few_digits_first_where_gradients_are_conjugate(C, monkeypatch):
+    """Of a rough kernel: the optimum of the direct road, to the last digit."""
+    dual = dual_of(PROBLEMS["twelve"], 6.0, C)
+    expected = trained(dual)
+    monkeypatch.setattr("msvm_select.solvers.exact.exchange.LEAST_PRODUCTS", -1)
+    monkeypatch.setattr("msvm_select.solvers.exact.exchange.CHEAPER", 1e-3)
+    found = Exact().solve(dual)
+    assert found.gap <= 1e-10
+    np.testing.assert_allclose(found.F, expected.F, atol=1e-9)

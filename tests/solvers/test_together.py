@@ -7,8 +7,9 @@ import pytest
 
 from msvm_select.kernels.rbf import Rbf
 from msvm_select.records import Dual
+from msvm_select.solvers.exact import together
 from msvm_select.solvers.exact.solver import Exact
-from msvm_select.solvers.leave_out import tableau, together
+from msvm_select.solvers.leave_out import tableau
 from tests.solvers.test_classes import PROBLEMS, dual_of
 from tests.solvers.test_leave_one_out import (
     assert_same_answers,

@@ -261,8 +261,8 @@ def class_operations(y: Ints, free: Mask) -> float:
 
 def by_classes(
     gram: Gram, y: Ints, free: Mask, g: Floats, imbalance: Floats
-) -> tuple[Floats, Floats]:
-    """The step of the free arcs (Q, m) for the gradient g, and b."""
+) -> tuple[Floats, Floats, ClassFactor]:
+    """The step of the free arcs (Q, m) for the gradient g, b, and the factor."""
     factor = ClassFactor.of(gram, y, free)
     place = factor.places(y.size)
     t = np.zeros((factor.size, 1))
@@ -270,7 +270,7 @@ def by_classes(
     d, b = factor.solve(t, -imbalance[:, None])
     step = np.zeros(free.shape)
     step[free] = -d[place[free], 0]
-    return step, b[:, 0]
+    return step, b[:, 0], factor
 
 
 class Responses:

@@ -26,8 +26,13 @@ from msvm_select import lapack
 from msvm_select.geometry.arcs import Arcs
 from msvm_select.records import Floats, Gram, Mask
 from msvm_select.solvers.compiled import kernel
-from msvm_select.solvers.exact.classes import by_classes, class_operations
+from msvm_select.solvers.exact.classes import (
+    ClassFactor,
+    by_classes,
+    class_operations,
+)
 from msvm_select.solvers.exact.path import walked
+from msvm_select.solvers.exact.together import Together
 
 MOST_DIRECT = 6000  # free variables of one factor
 ASSEMBLED = 3.0  # multiplications that an entry of H takes
@@ -38,6 +43,8 @@ RESIDUAL = 1e-26  # squared: thirteen digits of the residual
 NOT_YET = 1e-8  # squared: as long as many bounds are wrong, four digits show them
 FEWER = 0.85  # of the exchanges of the system before: it converges
 MOST_WRONG = 200  # up to so many wrong ones may be put right along a path
+MOST_TURNED = 130  # or by exchanges around the factor that is there
+TURNS_TRIED = 1
 FEW_WRONG = 0.02  # of the free: so few are, before they go round in circles
 SYSTEM_RIDGE = 1e-11
 LONG_ROWS = 64  # of K at a time in long precision
@@ -107,7 +114,7 @@ def exchange(
     breach = 1.0 - problem.gradient_of(F) - (b[y] - b[:, None])
     low = others & (alpha <= 0.0) & (breach <= tolerance)
     high = others & (alpha >= box) & (breach >= -tolerance)
-    best, gradients, residual = np.inf, True, NOT_YET
+    best, gradients, residual, tries = np.inf, True, NOT_YET, TURNS_TRIED
     for solves in range(1, MOST_SYSTEMS + 1):
         free = others & ~low & ~high
         if not free.any():
@@ -115,7 +122,7 @@ def exchange(
         alpha = np.where(high, box, np.where(low, 0.0, alpha))
         F = problem.outputs(alpha)
         g, adrift = 1.0 - problem.gradient_of(F), problem.tau(alpha).sum(axis=0)
-        there = False
+        there, factor = False, None
         products = int(_operations(problem, free) / (CHEAPER * y.size**2 * problem.Q))
         if gradients and products >= LEAST_PRODUCTS:
             step, b, there = _conjugate_gradients(
@@ -123,7 +130,7 @@ def exchange(
             )
             gradients = there  # where they crawl once, they are not tried again
         if not there:
-            step, b = _solved(problem, free, g, adrift)
+            step, b, factor = _solved(problem, free, g, adrift)
         alpha = alpha + step
         F = F + problem.outputs(step)
         breach = 1.0 - problem.gradient_of(F) - (b[y] - b[:, None])
@@ -137,9 +144,14 @@ def exchange(
             left = np.abs(problem.tau(alpha).sum(axis=0)).max()
             return Exchanged(alpha, F, solves, bool(left <= LEVEL * alpha.sum()))
         else:
+            if factor is not None and count <= MOST_TURNED and tries:
+                tries -= 1
+                found = _turned(problem, factor, free, alpha, breach, solves)
+                if found is not None:
+                    return found
             circles = count > FEWER * min(best, float(free.sum()))
             if circles or (count < FEW_WRONG * free.sum() and not there):
-                found = _finished(problem, free, alpha, breach, count, solves)
+                found = _finished(problem, factor, free, alpha, breach, count, solves)
                 if found is not None or circles:
                     return found or Exchanged(alpha, F, solves, False)
             best = min(best, count)
@@ -148,14 +160,31 @@ def exchange(
     return Exchanged(alpha, F, solves, False)
 
 
+def _turned(
+    problem: Problem, factor: ClassFactor, free: Mask, alpha: Floats, breach: Floats,
+    solves: int,
+) -> Exchanged | None:  # fmt: skip
+    """By exchanges around this factor, with no other one."""
+    entry = np.where(free, factor.places(problem.y.size), -1)
+    given = (problem.gram, problem.y, alpha, breach, entry, problem.box)
+    engine = Together.of(factor, *given)
+    found = None if engine is None else engine.put_right()
+    if found is None:
+        return None
+    return Exchanged(found, problem.outputs(found), solves + 1, True)
+
+
 def _finished(
-    problem: Problem, free: Mask, alpha: Floats, breach: Floats, wrong: int, solves: int
-) -> Exchanged | None:
+    problem: Problem, factor: ClassFactor | None, free: Mask, alpha: Floats,
+    breach: Floats, wrong: int, solves: int,
+) -> Exchanged | None:  # fmt: skip
     """Along a path, where few are wrong: that ends, and costs less than systems do."""
     dense = _dense_operations(free) <= class_operations(problem.y, free)
     if wrong > MOST_WRONG or dense:
         return None
-    found = walked(problem.gram, problem.y, problem.box, free, alpha, breach)
+    gram, y = problem.gram, problem.y
+    factor = factor or ClassFactor.of(gram, y, free)
+    found = walked(factor, gram, y, problem.box, free, alpha, breach)
     if found is None:
         return None
     return Exchanged(found, problem.outputs(found), solves + 1, True)
@@ -173,10 +202,13 @@ def _dense_operations(free: Mask) -> float:
 
 def _solved(
     problem: Problem, free: Mask, g: Floats, imbalance: Floats
-) -> tuple[Floats, Floats]:
-    """The step and b by the cheaper direct road; LinAlgError where there is none."""
+) -> tuple[Floats, Floats, ClassFactor | None]:
+    """The step and b by the cheaper direct road; LinAlgError where there is none.
+
+    With the factor, where it is that of the classes.
+    """
     if _dense_operations(free) <= class_operations(problem.y, free):
-        return _direct(problem, free, g, imbalance)
+        return *_direct(problem, free, g, imbalance), None
     return by_classes(problem.gram, problem.y, free, g, imbalance)
 
 

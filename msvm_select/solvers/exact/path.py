@@ -143,8 +143,9 @@ class Path:
 
 
 def walked(
-    gram: Gram, y: Ints, box: Floats, free: Mask, alpha: Floats, breach: Floats
-) -> Floats | None:
+    factor: ClassFactor, gram: Gram, y: Ints, box: Floats, free: Mask, alpha: Floats,
+    breach: Floats,
+) -> Floats | None:  # fmt: skip
     """The optimal alpha (Q, m) from the solution of a face of which little is wrong.
 
     ``breach`` is r of all variables; None where there is no path.
@@ -153,7 +154,7 @@ def walked(
     others[y, np.arange(y.size)] = False
     n = int(np.count_nonzero(free))
     cols, rows = np.hstack([free.nonzero(), others.nonzero()])
-    factor, here = ClassFactor.of(gram, y, free), np.arange(y.size)
+    here = np.arange(y.size)
     if factor.error > NEAR_ENOUGH:
         return None
     try:

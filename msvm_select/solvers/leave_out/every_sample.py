@@ -46,6 +46,7 @@ from msvm_select.solution import Solution
 from msvm_select.solvers.base import by_training
 from msvm_select.solvers.exact.classes import Store
 from msvm_select.solvers.exact.cycles import certify
+from msvm_select.solvers.exact.together import Together
 from msvm_select.solvers.exact.workbench import Room, Training
 from msvm_select.solvers.leave_out.exchanges import (
     NEEDS_ROW,
@@ -54,7 +55,6 @@ from msvm_select.solvers.leave_out.exchanges import (
     exchange_each,
 )
 from msvm_select.solvers.leave_out.tableau import Tableau, build
-from msvm_select.solvers.leave_out.together import Together
 
 CHUNK = 256  # samples between two words of progress
 IN_A_RACE = 32  # the same where somebody may end it

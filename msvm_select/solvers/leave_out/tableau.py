@@ -46,7 +46,7 @@ from msvm_select.solvers.exact.classes import (
     Responses,
 )
 from msvm_select.solvers.exact.thin import mirror
-from msvm_select.solvers.leave_out.together import Together
+from msvm_select.solvers.exact.together import Together
 
 POOR = 1e-6  # an inverse worse than this is not used
 MOST_DENSE = 2e8  # numbers of a dense tableau

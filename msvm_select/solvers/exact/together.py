@@ -27,7 +27,7 @@ import numpy as np
 
 from msvm_select.records import Floats, Gram, Ints
 from msvm_select.solvers.exact.classes import ClassFactor
-from msvm_select.solvers.leave_out.turns import (
+from msvm_select.solvers.exact.turns import (
     FROZEN,
     Parts,
     judge_each,
@@ -49,7 +49,7 @@ Answer = Callable[[int, Floats, Floats, int], None]
 
 
 class Together:
-    """A factor of the full machine, and the samples that are left out of it."""
+    """A face and its factor; machines of which few variables have another status."""
 
     def __init__(
         self, factor: ClassFactor, gram: Gram, y: Ints, alpha: Floats, r: Floats,
@@ -57,37 +57,30 @@ class Together:
     ) -> None:  # fmt: skip
         """alpha, r, entry: (Q, m)."""
         self.factor, self.y = factor, y
-        size, m, Q, s = factor.size, y.size, factor.Q, factor.rows.size
-        K = gram.matrix
-        R = np.zeros((m, size))
-        V, Z = np.zeros((size, s + Q)), np.empty((size, s + Q))
-        row = np.concatenate(factor.members)
+        size, m, Q = factor.size, y.size, factor.Q
+        K, row = gram.matrix, np.concatenate(factor.members)
         loc, first = factor.rows[row], np.r_[0, [p.stop for p in factor.parts]]
-        K_S = np.ascontiguousarray(K[:, loc])
+        R, K_S = np.zeros((m, size)), K.take(loc, axis=1)
         self.onto: list[Any] = []
-        for k, (at, part) in enumerate(zip(factor.members, factor.parts, strict=True)):
-            inverse, inside = factor.inverses[k], np.zeros(m, bool)
+        for part, inverse in zip(factor.parts, factor.inverses, strict=True):
+            inside = np.zeros(m, bool)
             inside[loc[part]] = True
             others = np.flatnonzero(~inside)
             between = K_S[others, part]
             R[others, part] = between @ inverse
             R[loc[part], part] = inverse
-            V[part, at] = -inverse
-            V[part, s + k] = factor.U[at, k]
-            Z[part, :s] = -(inverse @ factor.T[at])
             few = others.size <= FEW_OUTSIDE * m
             self.onto.append((others, between) if few else (None, K_S[:, part]))
-        self.V, self.Z, self.filled = V, Z, size
-        self._with_biases(slice(0, size))
+        self.V, self.filled = np.empty((0, factor.rows.size + Q)), 0
+        self.Z, self.at = self.V, np.full(Q * m, -1)
         var = np.full(size, -1)
         numbers = np.flatnonzero(entry.ravel() >= 0)
         var[entry.ravel()[numbers]] = numbers
-        self.at = entry.ravel().copy()
         at_zero, at_top = alpha <= 0.0, alpha >= box
         rest = (entry < 0) & (np.arange(Q)[:, None] != y)
         side = np.where(rest, at_zero * 1.0 - at_top, 0.0)
         loose = np.flatnonzero(rest & ~at_zero & ~at_top)
-        small = 1e-9 * min(float(box.min()), float(alpha.max()))
+        small = 1e-9 * min(float(box[box > 0.0].min()), float(alpha.max()))
         self.P = Parts(
             y, K, K_S, R, entry.ravel(), factor.places(m), loc, row,
             np.repeat(np.arange(Q), np.diff(first)), first, var,
@@ -106,11 +99,37 @@ class Together:
         return cls(factor, gram, *others)
 
     def need(self, wanted: Ints) -> None:
-        """V and Z of these shifts."""
-        if not wanted.size:
-            return
-        P, factor, m = self.P, self.factor, self.y.size
-        v = np.zeros((wanted.size, self.V.shape[1]))
+        """V and Z of these variables."""
+        for some, make in (
+            (wanted[self.P.entry[wanted] >= 0], self._of_forces),
+            (wanted[self.P.entry[wanted] < 0], self._of_shifts),
+        ):
+            if some.size:
+                rows = slice(self.filled, self.filled + some.size)
+                self._grow(rows.stop)
+                self.V[rows] = 0.0
+                make(some, self.V[rows], self.Z[rows])
+                s = self.factor.rows.size
+                self.V[rows, s:] += self.Z[rows, :s] @ self.factor.U  # z becomes q, too
+                self.Z[rows, s:] = self.V[rows, s:] @ -self.factor.unbias
+                self.at[some] = np.arange(rows.start, rows.stop)
+                self.filled = rows.stop
+
+    def _of_forces(self, wanted: Ints, v: Floats, z: Floats) -> None:
+        """v and z of free variables, in which class k answers by R_k alone."""
+        factor, s = self.factor, self.factor.rows.size
+        entry, head = self.P.entry[wanted], wanted // self.y.size
+        for k, (at, part) in enumerate(zip(factor.members, factor.parts, strict=True)):
+            here = np.flatnonzero(head == k)
+            if here.size:
+                answer = factor.inverses[k][entry[here] - part.start]
+                v[np.ix_(here, at)] = -answer
+                v[here, s + k] = factor.U[self.P.row[entry[here]], k]
+                z[here, :s] = answer @ -factor.T[at]
+
+    def _of_shifts(self, wanted: Ints, v: Floats, z: Floats) -> None:
+        """Likewise of others."""
+        P, factor, m, s = self.P, self.factor, self.y.size, self.factor.rows.size
         i, head = wanted % m, wanted // m
         for k, (at, part) in enumerate(zip(factor.members, factor.parts, strict=True)):
             for sign, mine in ((1.0, head == k), (-1.0, self.y[i] == k)):
@@ -118,22 +137,10 @@ class Together:
                 there = P.place[k, i[here]]
                 own, out = here[there >= 0], here[there < 0]
                 v[own, P.row[there[there >= 0]]] += sign
-                response = P.R[i[out], part]
-                v[np.ix_(out, at)] += sign * response
-                v[out, factor.rows.size + k] -= sign * (response.sum(axis=1) - 1.0)
-        self._grow(self.filled + wanted.size)
-        rows = slice(self.filled, self.filled + wanted.size)
-        self.V[rows] = v
-        self.Z[rows, : factor.rows.size] = v[:, : factor.rows.size] @ factor.T
-        self._with_biases(rows)
-        self.at[wanted] = np.arange(rows.start, rows.stop)
-        self.filled = rows.stop
-
-    def _with_biases(self, rows: slice) -> None:
-        """q of these, from z and what they do to the sums of the classes; and -B q."""
-        s = self.factor.rows.size
-        self.V[rows, s:] += self.Z[rows, :s] @ self.factor.U
-        self.Z[rows, s:] = self.V[rows, s:] @ -self.factor.unbias
+                answer = P.R[i[out], part]
+                v[np.ix_(out, at)] += sign * answer
+                v[out, s + k] -= sign * (answer.sum(axis=1) - 1.0)
+        z[:, :s] = v[:, :s] @ factor.T
 
     def answered(self, rest: Floats) -> tuple[Floats, Floats]:
         """d = R_k rest_k (p, entries) and K[:, S_k] d_k, (Q, p, m)."""
@@ -148,33 +155,44 @@ class Together:
         return d, F
 
     def _grow(self, size: int) -> None:
-        """Room for so many rows."""
+        """Room for so many rows; what nobody fills, the system does not give."""
         if size > self.V.shape[0]:
-            more = size + size // 2 - self.V.shape[0]
-            self.V, self.Z = (
-                np.vstack([held, np.empty((more, held.shape[1]))])
-                for held in (self.V, self.Z)
-            )
+            for name in ("V", "Z"):
+                held = getattr(self, name)
+                more = np.empty((max(2 * size, 1024), held.shape[1]))
+                more[: self.filled] = held[: self.filled]
+                setattr(self, name, more)
 
     def without(self, samples: Ints, answer: Answer, jobs: int = 1) -> None:
         """``answer(p, alpha, change of F, exchanges)``, (Q, m), of those found."""
-        run = _Run(self, samples, answer)
+        n, Q, m = samples.size, self.factor.Q, self.y.size
+        stat = np.zeros((n, Q * m), np.int8)
+        stat[np.arange(n)[:, None], (np.arange(Q)[:, None] * m + samples).T] = FROZEN
+        stat[np.arange(n), self.y[samples] * m + samples] = 0
+        run = _Run(self, stat, lambda i, *found: answer(int(samples[i]), *found))
         with ThreadPoolExecutor(jobs) as pool:
             while run.active.any():
                 run.turn(pool if jobs > 1 else None)
 
+    def put_right(self) -> Floats | None:
+        """The optimal alpha (Q, m), where the face is not far from its own."""
+        found: list[Floats] = []
+        stat = np.zeros((1, self.at.size), np.int8)
+        run = _Run(self, stat, lambda i, A, *rest: found.append(A), shortest=1.0)
+        while run.active.any():
+            run.turn(None)
+        return found[0] if found else None
+
 
 class _Run:
-    """Some samples on their way."""
+    """Machines on their way, by the status of their variables."""
 
-    def __init__(self, engine: Together, samples: Ints, answer: Answer) -> None:
-        n, Q, m = samples.size, engine.factor.Q, engine.y.size
-        self.engine, self.samples, self.answer = engine, samples, answer
-        own = (np.arange(Q)[:, None] * m + samples).T
-        self.stat = np.zeros((n, Q * m), np.int8)
-        self.stat[np.arange(n)[:, None], own] = FROZEN
-        self.stat[np.arange(n), engine.y[samples] * m + samples] = 0
-        self.kept = self.stat.copy()
+    def __init__(
+        self, engine: Together, stat: Any, answer: Answer, shortest: float = SHORTEST
+    ) -> None:
+        n = len(stat)
+        self.engine, self.answer, self.shortest = engine, answer, shortest
+        self.stat, self.kept = stat, stat.copy()
         self.reached, self.aim, self.step = np.zeros(n), np.ones(n), np.ones(n)
         self.turns, self.vain, self.made = np.zeros((3, n), np.int64)
         self.best = np.full(n, self.stat.shape[1])
@@ -209,7 +227,7 @@ class _Run:
         self.stat[some] = self.kept[some]
         self.step[some] = SHORTEN * (self.aim[some] - self.reached[some])
         self._aim(some)
-        self.active[some[self.step[some] < SHORTEST]] = False
+        self.active[some[self.step[some] < self.shortest]] = False
 
     def _aim(self, some: Ints) -> None:
         """Begin a step."""
@@ -239,7 +257,7 @@ class _Run:
         self.made[at] += wrong
         for i in np.flatnonzero(end & (wrong == 0)):
             p, A = at[i], alpha[i].reshape(Q, m)
-            self.answer(int(self.samples[p]), A, change[i], int(self.made[p]))
+            self.answer(int(p), A, change[i], int(self.made[p]))
         return wrong, sound.astype(np.int64)
 
 

@@ -21,6 +21,7 @@ from msvm_select.errors import KernelError, MsvmError
 from msvm_select.footprint import Footprint, Seen
 from msvm_select.handover import Handover, NothingYetError
 from msvm_select.kernels.base import Kernel
+from msvm_select.kernels.low_rank import LowRank
 from msvm_select.kernels.mercer import MANY
 from msvm_select.phrases import between, roughly
 from msvm_select.records import Dataset, Ints
@@ -170,8 +171,10 @@ def _too_rough(ready: Prepared) -> Iterator[Kernel]:
     """The kernel settings that are hopeless, judged by some of the samples."""
     some = ready.X[:: max(1, ready.data.m // LOOKED_AT)]
     for kernel in ready.kernels if ready.kernels[0].is_vector_kernel else ():
+        # Of few dimensions the kernel behind is judged: the pivots of all are dear.
+        looked_at = kernel.base if isinstance(kernel, LowRank) else kernel
         with suppress(KernelError):
-            if is_near_identity(kernel.gram(some)):
+            if is_near_identity(looked_at.gram(some)):
                 yield kernel
 
 

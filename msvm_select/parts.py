@@ -47,6 +47,7 @@ if TYPE_CHECKING:  # what turns labels into problems
     from msvm_select.machines.base import Loss
 
 BLOCK = 2**22  # numbers in the largest table of a block of rows
+NOBODY: Floats = np.empty((0, 0))  # asks for a table
 
 
 FACTS = ("sum", "square", "slack", "kkt", "b", "width", "gap")
@@ -291,9 +292,10 @@ class Pairs(Parts):
 
     def decided(self, K: Floats, alpha: Floats, b: Floats) -> tuple[Ints, Floats]:
         """f > 0 is a vote for the first class of a pair, else for the second."""
-        held = self.supports(alpha)
-        nobody, votes = np.full(K.shape[0], -1), np.zeros((K.shape[0], self.Q))
-        self._count(K[:, held], alpha, b, held, nobody, votes, np.empty(K.shape[0]))
+        p, held = K.shape[0], self.supports(alpha)
+        nobody, votes = np.full(p, -1), np.zeros((p, self.Q))
+        K = np.ascontiguousarray(K)
+        self._count(K, np.arange(p), held, alpha, b, held, nobody, votes, np.empty(p))
         return votes.argmax(axis=1).astype(np.int64), votes
 
     def supports(self, alpha: Floats) -> Ints:
@@ -301,33 +303,42 @@ class Pairs(Parts):
         return np.asarray(self.order[(alpha != 0.0).any(axis=1)[self.order]])
 
     def votes_of_others(
-        self, alpha: Floats, b: Floats, rows: Ints
+        self, alpha: Floats, b: Floats, rows: Ints, towards: Floats = NOBODY
     ) -> tuple[Floats, Floats]:
         """(rows, Q): for some samples, by the pairs without the class of the sample.
 
-        And the smallest |f| of these pairs (rows,).
+        And the smallest |f| of these pairs (rows,). To ``towards`` (rows, Q) is added
+        what these decisions add up to, towards each class.
         """
         held, votes = self.supports(alpha), np.zeros((rows.size, self.Q))
-        least = np.empty(rows.size)
-        step = max(1, BLOCK // max(1, held.size))
+        least, gram, own = np.empty(rows.size), self.gram, self.y[rows]
+        if not isinstance(gram, Blocks):
+            self._count(
+                gram.matrix, rows, held, alpha, b, held, own, votes, least, towards
+            )
+            return votes, least
+        step, here = max(1, BLOCK // max(1, held.size)), np.arange(held.size)
         for first in range(0, rows.size, step):
-            some = rows[first : first + step]
-            K, told = self.gram.block(some, held), votes[first : first + step]
-            near = least[first : first + step]
-            self._count(K, alpha, b, held, self.y[some], told, near)
+            some = slice(first, first + step)
+            K = np.ascontiguousarray(gram.block(rows[some], held))
+            self._count(
+                K, np.arange(K.shape[0]), here, alpha, b, held, own[some],
+                votes[some], least[some], towards[some],
+            )  # fmt: skip
         return votes, least
 
     def _count(
-        self, K: Floats, alpha: Floats, b: Floats, held: Ints, own: Ints,
-        votes: Floats, least: Floats,
+        self, K: Floats, rows: Ints, columns: Ints, alpha: Floats, b: Floats,
+        held: Ints, own: Ints, votes: Floats, least: Floats, towards: Floats = NOBODY,
     ) -> None:  # fmt: skip
         from msvm_select.votes import count_votes
 
         biases = np.full((self.Q, self.Q), np.nan)
-        biases[tuple(self.pairs.T)] = b
+        biases[self.pairs[:, 0], self.pairs[:, 1]] = b
         starts = np.searchsorted(self.y[held], np.arange(self.Q + 1))
-        K = np.ascontiguousarray(K)
-        count_votes(K, alpha[held], starts, biases, own, votes, least)
+        count_votes(
+            K, rows, columns, alpha[held], starts, biases, own, votes, least, towards
+        )
 
     @cached_property
     def there(self) -> Mask:
@@ -409,24 +420,20 @@ class Pairs(Parts):
 
     def graded(self, machine: Composed) -> Floats:
         """Those of training."""
-        return self.graded_by(machine.part_decisions, machine)
+        return self.graded_by(machine.part_decisions, machine)[0]
 
-    def graded_by(self, decisions: Floats, machine: Composed) -> Floats:
-        """Where the pairs of its own class decide so of each sample.
+    def graded_by(self, decisions: Floats, machine: Composed) -> tuple[Floats, Ints]:
+        """Where the pairs of its own class decide so of each sample; the class voted.
 
         Without any, because the sample is single in its class, that class is absent.
         """
-        at, some = np.arange(self.m), self.there & np.isfinite(decisions)
-        won, lost = self.own_votes(decisions)
-        votes = machine.votes_of_others(at) + lost
-        votes[at, self.y] = won
-        own = np.where(some, decisions, 0.0)
-        sums = machine.sums_of_others - own
-        sums[at, self.y] = own.sum(axis=1)
-        gone = at[~some.any(axis=1)]
-        votes[gone, self.y[gone]] = -np.inf
-        h = graded_votes(votes, sums)
-        return self.absent(h)
+        from msvm_select.votes import grade
+
+        votes, towards = (table.copy() for table in machine.told_by_others)
+        graded, there = np.empty(votes.shape), np.diff(self.offsets) > 0
+        decisions = np.ascontiguousarray(decisions)
+        grade(self.y, decisions, there, votes, towards, graded)
+        return graded, votes.argmax(axis=1)
 
     def in_training(self, machine: Composed, every: bool) -> LeftOut:
         """All pairs judge it as they are."""
@@ -446,8 +453,11 @@ class Pairs(Parts):
         known = np.where(single[:, None], np.nan, margins)
         if (only := asked.get("only")) is not None:
             known[~only] = 1.0  # right, so that nobody counts the votes of others
-        graded = self.graded_by(known, machine) if asked.get("every_margin") else None
-        votes = self.voted(machine, known)
+        graded = None
+        if asked.get("every_margin"):
+            graded, votes = self.graded_by(known, machine)
+        else:
+            votes = self.voted(machine, known)
         margins[np.arange(self.m), self.y] = np.inf
         return Voted(
             y=self.y, margins=margins, road=found.road, exchanges=found.exchanges,
@@ -659,12 +669,16 @@ class Composed:
         return np.asarray(votes[rows])
 
     @cached_property
-    def sums_of_others(self) -> Floats:
-        """(m, Q): what the decisions of those pairs add up to, towards each class."""
-        parts = self.parts
+    def told_by_others(self) -> tuple[Floats, Floats]:
+        """The same of all samples, and what those decisions add up to (m, Q)."""
+        parts, (votes, least, known) = self.parts, self._counted
         assert isinstance(parts, Pairs)
-        whole = parts.gram.product(parts.tau(self.alpha)) + parts.sums_of(self.b)
-        return np.asarray(whole + np.where(parts.there, self.part_decisions, 0.0))
+        towards = np.zeros(votes.shape)
+        votes[:], least[:] = parts.votes_of_others(
+            self.alpha, self.b, np.arange(parts.m), towards
+        )
+        known[:] = True
+        return votes, towards
 
     @property
     def least_of_others(self) -> Floats:

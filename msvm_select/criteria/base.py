@@ -85,10 +85,10 @@ class Score:
     answers: Answers | None = None
     missing: str = ""
 
-    def pooled(self, weights: Floats | None = None) -> Answers | None:
+    def pooled(self, data: Dataset) -> Answers | None:
         """The answers, for metrics; None where there are none."""
         if self.answers is None and self.left_out is not None:
-            return Answers.left_out(self.left_out, weights)
+            return Answers.left_out(self.left_out, data)
         return self.answers
 
 

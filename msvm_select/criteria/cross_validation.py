@@ -282,9 +282,11 @@ def pooled(cell: Cell, parts: Sequence[Part]) -> Answers:
         np.concatenate(column) for column in zip(*told, strict=True)
     )
     rows = np.concatenate([part.tested for part in parts])
-    weights = cell.data.weights
-    own = None if weights is None else weights[rows]
-    return Answers.of(cell.data.y[rows], predicted, outputs, margin, own)
+    own, groups = (
+        None if table is None else table[rows]
+        for table in (cell.data.weights, cell.data.groups)
+    )
+    return Answers.of(cell.data.y[rows], predicted, outputs, margin, own, groups)
 
 
 def _complaints(parts: Sequence[Part], what: str) -> tuple[str, ...]:

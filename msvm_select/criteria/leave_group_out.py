@@ -81,7 +81,9 @@ class LeaveOneGroupOut(Criterion):
         notes = (f"{len(reasons)} groups: {reasons[0]}",) if reasons else ()
         answers = None
         if cell.needs:
-            answers = Answers.of(data.y, predicted, outputs, weights=data.weights)
+            answers = Answers.of(
+                data.y, predicted, outputs, None, data.weights, data.groups
+            )
         carried = Carried(found, cell.solution)
         return Score(columns, carried, notes, answers=answers)
 

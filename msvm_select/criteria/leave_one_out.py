@@ -125,7 +125,7 @@ class Balanced(Criterion):
         found = joined(self._of_each_class(cell, reasons))
         columns = {self.column: cell.data.share(found.wrong)}
         notes = (f"{len(reasons)} classes: {reasons[0]}",) if reasons else ()
-        answers = Answers.left_out(found, cell.data.weights) if cell.needs else None
+        answers = Answers.left_out(found, cell.data) if cell.needs else None
         return Score(columns, notes=notes, answers=answers)
 
     def _of_each_class(
@@ -198,7 +198,7 @@ class TrainErrors(Criterion):
 def training_answers(cell: Cell) -> Answers:
     """What the machine says of the samples that it was trained on."""
     found = cell.solution.in_training(cell.needs == "outputs")
-    return Answers.left_out(found, cell.data.weights)
+    return Answers.left_out(found, cell.data)
 
 
 def same_beyond_hard_margin(carried: Carried, solution: Solution) -> bool:

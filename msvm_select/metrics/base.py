@@ -6,14 +6,14 @@ that may be off by the jackknife: from its values without each sample,
 
     se^2 = (n - 1)/n sum_i (t_i - mean t)^2,
 
-which for a mean is the usual standard error. No metric is computed n times for it: what
-one sample adds is taken away in closed form. Samples count by their weights; one of
-weight 0 is not there.
+which for a mean is the usual standard error. Samples of a group are not independent:
+they leave together, and n is the number of groups. No metric is computed n times for
+it: what those that leave add is taken away in closed form. Samples count by their
+weights; one of weight 0 is not there.
 """
 
 from __future__ import annotations
 
-import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -24,7 +24,8 @@ import numpy as np
 
 from msvm_select.errors import SettingsError
 from msvm_select.left_out import LeftOut
-from msvm_select.records import Floats, Ints, Mask
+from msvm_select.metrics import loops
+from msvm_select.records import Dataset, Floats, Ints, Mask
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,7 +34,7 @@ class Answers:
 
     predicted: the class, or another number where it is none; outputs (m, Q): h_k up to
     a constant in each row, -inf for a class that was absent; margin: by how much the
-    sample is right.
+    sample is right; unit: which samples leave together, 0 .. units - 1.
     """
 
     y: Ints
@@ -41,6 +42,8 @@ class Answers:
     outputs: Floats
     margin: Floats
     weights: Floats
+    unit: Ints
+    units: int
 
     @classmethod
     def of(
@@ -50,6 +53,7 @@ class Answers:
         outputs: Floats,
         margin: Floats | None = None,
         weights: Floats | None = None,
+        groups: Ints | None = None,
     ) -> Answers:
         """Those with a weight; the margin is h_y - max_{k != y} h_k unless given.
 
@@ -60,14 +64,29 @@ class Answers:
             margin = lead(outputs)[np.arange(m), y]
         right = predicted == y
         margin = np.where(right, np.maximum(margin, 0.0), np.minimum(margin, 0.0))
-        w = np.ones(m) if weights is None else np.asarray(weights, dtype=np.float64)
-        some = w > 0.0
-        return cls(y[some], predicted[some], outputs[some], margin[some], w[some])
+        unit = np.arange(m) if groups is None else groups
+        if weights is None:
+            w = np.ones(m)
+        else:
+            some = weights > 0.0
+            w, y, predicted, outputs, margin, unit = (
+                table[some] for table in (weights, y, predicted, outputs, margin, unit)
+            )
+        units = y.size
+        if groups is not None:
+            left, unit = np.unique(unit, return_inverse=True)
+            units = left.size
+        elif units < m:
+            unit = np.arange(units)
+        return cls(y, predicted, outputs, margin, w, unit, units)
 
     @classmethod
-    def left_out(cls, found: LeftOut, weights: Floats | None = None) -> Answers:
-        """Those of leave-one-out."""
-        return cls.of(found.y, found.predicted, found.outputs, found.margin, weights)
+    def left_out(cls, found: LeftOut, data: Dataset) -> Answers:
+        """Those of leave-one-out, with the weights and the groups of the data."""
+        return cls.of(
+            found.y, found.predicted, found.outputs, found.margin,
+            data.weights, data.groups,
+        )  # fmt: skip
 
     @property
     def Q(self) -> int:
@@ -80,14 +99,12 @@ class Answers:
         return np.asarray(self.predicted != self.y)
 
     @cached_property
-    def sizes(self) -> Floats:
-        """The weight of each class (Q,)."""
-        return np.asarray(np.bincount(self.y, self.weights, self.Q), dtype=np.float64)
-
-    @cached_property
-    def told(self) -> Mask:
-        """Which have a class for an answer; a tie has none."""
-        return np.asarray((self.predicted >= 0) & (self.predicted < self.Q))
+    def by_unit(self) -> tuple[Ints, Ints]:
+        """The samples, unit after unit, and where each begins; with the end."""
+        if self.units == self.y.size:
+            return self.unit, np.arange(self.units + 1)
+        counts = np.bincount(self.unit, minlength=self.units)
+        return self.unit.argsort(kind="stable"), np.concatenate([[0], counts.cumsum()])
 
 
 def lead(outputs: Floats) -> Floats:
@@ -125,20 +142,16 @@ class Metric(ABC):
 
     @abstractmethod
     def of(self, answers: Answers) -> tuple[float, Floats]:
-        """The number, and what it is of all answers but each (m,)."""
+        """The number, and what it is of all answers but each unit's (units,)."""
 
     def value(self, answers: Answers) -> float:
         """The number alone."""
         return self.of(answers)[0]
 
     def measured(self, answers: Answers) -> tuple[float, float]:
-        """The number, and its standard error: NaN of a single sample."""
+        """The number, and its standard error: NaN of a single unit."""
         value, without = self.of(answers)
-        n = answers.y.size
-        if n < 2:
-            return value, math.nan
-        spread = without - without.mean()
-        return value, math.sqrt((n - 1) / n * float(spread @ spread))
+        return value, loops.jackknife(without)
 
 
 class Mean(Metric):
@@ -150,8 +163,5 @@ class Mean(Metric):
 
     def of(self, answers: Answers) -> tuple[float, Floats]:
         """sum_i w_i l_i / sum_i w_i."""
-        w = answers.weights
-        terms, whole = w * self.losses(answers), float(w.sum())
-        total = float(terms.sum())
-        left = np.maximum(whole - w, 1e-300)
-        return total / whole, (total - terms) / left
+        a, without = answers, np.empty(answers.units)
+        return loops.mean_loss(self.losses(a), a.weights, a.unit, without), without

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from msvm_select.errors import DataError, SettingsError
+from msvm_select.metrics import loops
 from msvm_select.metrics.base import Answers, Mean, Metric
 from msvm_select.phrases import did_you_mean, listed
 from msvm_select.records import Floats
@@ -62,16 +63,9 @@ class BalancedError(Metric):
 
     def of(self, answers: Answers) -> tuple[float, Floats]:
         """Of the classes that have samples; one that loses its last counts no more."""
-        y, w, sizes, Q = answers.y, answers.weights, answers.sizes, answers.Q
-        missed = np.bincount(y, w * answers.wrong, Q)
-        there = sizes > 0.0
-        rates = np.divide(missed, sizes, out=np.zeros(Q), where=there)
-        total, count = float(rates.sum()), int(there.sum())
-        gone = (np.bincount(y, minlength=Q) == 1)[y]
-        left = np.where(gone, 1.0, sizes[y] - w)
-        own = np.where(gone, 0.0, (missed[y] - w * answers.wrong) / left)
-        without = (total - rates[y] + own) / np.maximum(count - gone, 1)
-        return total / count, without
+        a, without = answers, np.empty(answers.units)
+        value = loops.mean_rate(a.y, a.weights, a.wrong, a.Q, *a.by_unit, without)
+        return value, without
 
 
 class MacroF1(Metric):
@@ -83,28 +77,10 @@ class MacroF1(Metric):
     name, column, needs = "macro-f1", "macro_f1", "predicted"
 
     def of(self, answers: Answers) -> tuple[float, Floats]:
-        """F_1 changes for the class of a sample and for the one it is taken for."""
-        y, w, wrong, Q = answers.y, answers.weights, answers.wrong, answers.Q
-        taken = np.where(answers.told, answers.predicted, Q)  # Q is none
-        hits = np.bincount(y, w * ~wrong, Q)
-        sums = answers.sizes + np.bincount(taken, w, Q + 1)[:Q]
-        least = 1e-12 * float(w.sum())  # what is left of a class that is gone
-        f = np.divide(2.0 * hits, sums, out=np.zeros(Q), where=sums > least)
-        total, count = float(f.sum()), int((sums > least).sum())
-
-        own = sums[y] - np.where(wrong, w, 2.0 * w)
-        gone = own <= least
-        anew = 2.0 * (hits[y] - w * ~wrong) / np.where(gone, 1.0, own)
-        change = np.where(gone, 0.0, anew) - f[y]
-        other = wrong & answers.told
-        k = taken[other]
-        rest = sums[k] - w[other]
-        alone = rest <= least
-        anew = 2.0 * hits[k] / np.where(alone, 1.0, rest)
-        change[other] += np.where(alone, 0.0, anew) - f[k]
-        lost = gone.astype(np.float64)
-        lost[other] += alone
-        return total / count, (total + change) / np.maximum(count - lost, 1.0)
+        """It changes for the class of a sample and for the one it is taken for."""
+        a, without = answers, np.empty(answers.units)
+        value = loops.mean_f1(a.y, a.predicted, a.weights, a.Q, *a.by_unit, without)
+        return value, without
 
 
 def read_costs(path: str, classes: Sequence[str]) -> Floats:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from msvm_select.metrics import loops
 from msvm_select.metrics.base import Answers, Mean, Metric
-from msvm_select.metrics.loops import areas, leads_of
 from msvm_select.metrics.tempered import fitted
 from msvm_select.records import Floats
 
@@ -37,10 +37,11 @@ class Auc(Metric):
 
         Each sample takes its pairs with it; a class that it leaves no counts no more.
         """
-        leads, without = np.empty(answers.outputs.shape), np.empty(answers.y.size)
-        leads_of(np.ascontiguousarray(answers.outputs), leads)
+        a, without = answers, np.empty(answers.units)
+        leads = np.empty(a.outputs.shape)
+        loops.leads_of(np.ascontiguousarray(a.outputs), leads)
         order = leads.argsort(axis=0)
-        return areas(leads, order, answers.y, answers.weights, without), without
+        return loops.areas(leads, order, a.y, a.weights, a.unit, without), without
 
 
 class LogLoss(Metric):
@@ -52,18 +53,10 @@ class LogLoss(Metric):
     name, column, needs = "log-loss", "log_loss", "outputs"
 
     def of(self, answers: Answers) -> tuple[float, Floats]:
-        """At the temperature that is best for the others, to second order.
-
-        With g_i and c_i the slope and the curvature of w_i l_i in 1/T, the least sum of
-        the others lies g_i^2 / 2 (sum c - c_i) below their sum at T, where sum g = 0.
-        """
-        w = answers.weights
-        _, tempered = fitted(answers.y, answers.outputs, w)
-        terms, whole = w * tempered.losses, float(w.sum())
-        total = float(terms.sum())
-        others = total - terms
-        if tempered.least:
-            g, c = w * tempered.slopes, w * tempered.curvatures
-            left = np.maximum(c.sum() - c, 1e-300)
-            others = others - np.minimum(0.5 * g**2 / left, others)
-        return total / whole, others / np.maximum(whole - w, 1e-300)
+        """At the temperature that is best for the others, to second order."""
+        a, without = answers, np.empty(answers.units)
+        t = fitted(a.y, a.outputs, a.weights)[1]
+        value = loops.tempered_loss(
+            t.losses, t.slopes, t.curvatures, a.weights, a.unit, t.least, without
+        )
+        return value, without

@@ -91,7 +91,7 @@ def calibration_of(trained: Trained, known: LeftOut | None = None) -> Calibratio
     check_optimum(cell, "no probability")
     if cell.data.groups is None:
         left_out = every_margin_of(cell, known)
-        answers: Answers | None = Answers.left_out(left_out, cell.data.weights)
+        answers: Answers | None = Answers.left_out(left_out, cell.data)
     else:
         asked = replace(cell, needs="outputs")
         answers = LeaveOneGroupOut().score(asked).answers

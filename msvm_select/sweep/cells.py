@@ -217,7 +217,7 @@ class Scoring:
         began = time.perf_counter()
         left_out, known = self._last
         if score.left_out is None or score.left_out is not left_out:
-            answers = score.pooled(trained.cell.data.weights)
+            answers = score.pooled(trained.cell.data)
             known = {} if answers is None else measures(self.metrics, answers)
         self._last = score.left_out, known
         columns |= known

@@ -78,7 +78,7 @@ class ReliabilityChart:
 def reliability_of_each(report: LeftOutReport) -> ReliabilityChart:
     """Of every sample of a machine, judged without itself."""
     data = report.data
-    found = Calibration.of(Answers.left_out(report.left_out, data.weights))
+    found = Calibration.of(Answers.left_out(report.left_out, data))
     told = f"on {data.m} samples that were left out"
     return ReliabilityChart(data.name, told, found.reliability)
 

@@ -522,6 +522,12 @@ class Row:
         empty="all of them count",
         appended=True,
     )
+    error_se: float | None = column(
+        "the standard error of the rate of wrong answers, by the jackknife; a group "
+        "counts as one",
+        empty="the samples have no weights and no groups",
+        appended=True,
+    )
     further: Mapping[str, float | None] = field(default_factory=dict, hash=False)
     by_class: tuple[tuple[int, int], ...] = field(default=(), compare=False)
 

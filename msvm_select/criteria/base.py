@@ -16,7 +16,7 @@ from msvm_select.errors import SettingsError
 from msvm_select.left_out import LeftOut, Tell, Watch, quiet, unwatched
 from msvm_select.metrics.base import Answers
 from msvm_select.names import LOSSES, MACHINES
-from msvm_select.records import Dataset, Floats, Gram, Scaling
+from msvm_select.records import Dataset, Gram, Scaling
 from msvm_select.solution import Solution
 
 if TYPE_CHECKING:  # their contracts; a criterion is given both

@@ -5,7 +5,8 @@
 ``simplest``  the simplest of all that tie with the best, whatever its training errors
 ``1se``       the simplest of all whose error rate p is within one standard error,
               sqrt(p(1 - p)/m) at the best, of the best one: m samples cannot tell them
-              apart; of a metric the standard error is that of its own column
+              apart; of a metric the standard error is that of its own column, and
+              with weights or groups it is that of the column error_se
 
 Everywhere one order says which of two machines is simpler: the one with the smaller C,
 and at the same C the one with the smoother kernel.
@@ -27,6 +28,7 @@ from msvm_select.columns import (
     PARAMETERS,
     RANKED_BY,
     Row,
+    answering,
     column_of,
     scored_columns,
 )
@@ -108,7 +110,8 @@ def standard_error(results: Results, row: Row) -> float:
     """That of the row's value: of a metric its own, or of an error rate."""
     value, error = row.value(results.column), column_of(results.column).error
     if not error:
-        return binomial_error(value, _judged(results))
+        apart = row.error_se if _of_answers(results) else None
+        return binomial_error(value, _judged(results)) if apart is None else apart
     told: float | None = row.value(error)
     if told is None:
         raise SettingsError(
@@ -116,6 +119,12 @@ def standard_error(results: Results, row: Row) -> float:
             f"results have no column {error}."
         )
     return told
+
+
+def _of_answers(results: Results) -> bool:
+    """Whether the rate is that of the answers, whose error ``error_se`` is."""
+    of = answering(results.criteria)
+    return of is not None and scored_columns([of])[of] == results.column
 
 
 def binomial_error(p: float, m: float) -> float:

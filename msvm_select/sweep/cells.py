@@ -25,6 +25,7 @@ from msvm_select.errors import KernelError, SolverError
 from msvm_select.kernels.base import Kernel
 from msvm_select.left_out import LeftOut, Watch, quiet, unwatched
 from msvm_select.metrics.base import NEEDS, Answers, Metric
+from msvm_select.metrics.counted import Error
 from msvm_select.records import Dataset, Gram, Ints, Mask
 from msvm_select.results.choosing import chosen, in_order_of_choice, within
 from msvm_select.results.ranking import Results, rank
@@ -209,16 +210,21 @@ class Scoring:
         self, trained: Trained, score: Score, columns: dict[str, Any]
     ) -> float:
         """The metrics of the answers, if there are some; -> the seconds."""
-        told = score.answers or score.left_out
+        told, data = score.answers or score.left_out, trained.cell.data
         if told is not None:
-            columns["by_class"] = by_class(told.y, told.wrong, trained.cell.data.Q)
-        if not self.metrics:
+            columns["by_class"] = by_class(told.y, told.wrong, data.Q)
+        plain = data.weights is None and data.groups is None
+        # a race cannot know the errors of those that it does not judge to their end
+        asked = self.metrics or not (plain or self.watch is not unwatched)
+        if told is None or not asked:
             return 0.0
         began = time.perf_counter()
         left_out, known = self._last
         if score.left_out is None or score.left_out is not left_out:
-            answers = score.pooled(trained.cell.data)
-            known = {} if answers is None else measures(self.metrics, answers)
+            answers = score.pooled(data)
+            assert answers is not None
+            known = measures(self.metrics, answers)
+            known |= {} if plain else {"error_se": finite(Error().measured(answers)[1])}
         self._last = score.left_out, known
         columns |= known
         seconds = time.perf_counter() - began
@@ -252,8 +258,13 @@ def measures(metrics: Iterable[Metric], answers: Answers) -> dict[str, float | N
     for metric in metrics:
         value, error = metric.measured(answers)
         told = {metric.column: value, f"{metric.column}_se": error}
-        found |= {k: v if math.isfinite(v) else None for k, v in told.items()}
+        found |= {name: finite(number) for name, number in told.items()}
     return found
+
+
+def finite(number: float) -> float | None:
+    """None for what is no number."""
+    return number if math.isfinite(number) else None
 
 
 def measured(solution: Solution) -> dict[str, Any]:

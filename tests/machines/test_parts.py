@@ -12,11 +12,11 @@ from sklearn.svm import SVC
 from msvm_select import fit, load_csv, run_sweep
 from msvm_select.kernels.inner_products import Linear
 from msvm_select.kernels.rbf import Rbf
-from msvm_select.left_out import Voted
+from msvm_select.left_out import Voted, graded_votes
 from msvm_select.machines.composed import OneVersusAll, OneVersusOne
 from msvm_select.machines.losses import Hinge, Quadratic
 from msvm_select.machines.weston_watkins import WestonWatkins
-from msvm_select.parts import pair_decisions, votes_of
+from msvm_select.parts import pair_decisions, sums_of, votes_of
 from msvm_select.records import Blocks, Scaling
 from msvm_select.solvers.exact.solver import Exact
 from msvm_select.solvers.qp import Qp
@@ -257,6 +257,10 @@ def test_votes_are_those_of_all_decisions():
         own = (parts.pairs[None] == y[:, None, None]).any(axis=2)
         others = votes_of(f, parts.pairs, 21, ~own)
         assert (machine.votes_of_others(np.arange(149)) == others).all()
+        everything = np.ones(f.shape, dtype=np.bool_)
+        graded = graded_votes(votes, sums_of(f, parts.pairs, 21, everything))
+        graded[:, 7] = -np.inf
+        assert np.allclose(machine.graded, graded, rtol=0.0, atol=1e-12)
 
 
 @pytest.mark.parametrize("kind", [OneVersusOne, OneVersusAll])

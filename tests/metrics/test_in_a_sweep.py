@@ -228,3 +228,21 @@ def test_weights_are_copies(data, machine):
         for name in (metric.replace("-", "_") for metric in EVERY):
             expected = known[row.C, row.gamma].value(name)
             assert row.value(name) == pytest.approx(expected, rel=1e-5), name
+
+
+def test_the_error_rate_of_groups_has_the_jackknife_of_groups(data):
+    """Three copies of each row are no more samples: the same error as without them."""
+    asked = {"C": 1.0, "gamma": 0.3, "scale": "none", "criteria": "logo"}
+    rows = np.repeat(np.arange(data.m), 3)
+    alone = replace(data, groups=np.arange(data.m))
+    thrice = replace(data, X=data.X[rows], y=data.y[rows], groups=rows)
+    one, copied = (
+        run_sweep(some, select="1se", **(asked | {"C": C}))
+        for some, C in ((alone, 3.0), (thrice, 1.0))
+    )
+    p, m = one.best.logo_rate, data.m
+    assert one.best.error_se == pytest.approx(np.sqrt(p * (1 - p) / (m - 1)))
+    assert copied.best.logo_rate == p
+    assert copied.best.error_se == pytest.approx(one.best.error_se)
+    assert copied.choice.limit == pytest.approx(p + one.best.error_se)
+    assert run_sweep(data, **(asked | {"criteria": "loo"})).best.error_se is None

@@ -102,6 +102,28 @@ def test_the_jackknife_is_that_of_leaving_each_out(name, seed):
 
 
 @pytest.mark.parametrize("name", [*METRIC_NAMES, "cost"])
+def test_a_group_leaves_the_jackknife_as_one(name):
+    """Every value without a group: one holds a whole class, one all others of some."""
+    a, one = answers(m=60), metric(name)
+    groups = np.random.default_rng(1).integers(2, 9, 60)
+    groups[a.y == 0] = 0
+    groups[a.y == 1] = np.where(np.arange((a.y == 1).sum()) < 3, 5, 1)
+    parts = a.y, np.where(a.wrong & (groups == 3), -1, a.predicted), a.outputs
+    whole = Answers.of(*parts, None, a.weights, groups)
+    each = []
+    for g in np.unique(groups):
+        keep = groups != g
+        left = (part[keep] for part in parts)
+        each.append(one.value(Answers.of(*left, None, a.weights[keep])))
+    without = one.of(whole)[1]
+    near = 0.1 * np.std(each) if name == "log-loss" else 1e-12
+    assert np.abs(without - each).max() < near
+    n, spread = len(each), np.var(each)
+    if name != "log-loss":
+        assert one.measured(whole)[1] == pytest.approx(np.sqrt((n - 1) * spread))
+
+
+@pytest.mark.parametrize("name", [*METRIC_NAMES, "cost"])
 def test_a_weight_is_a_number_of_copies(name):
     """Weight 2 is the row twice, weight 0 its absence."""
     a = answers(m=30, weighted=False)

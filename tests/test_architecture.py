@@ -59,9 +59,15 @@ DOORS = {
     "pyarrow": ("data/", "results/"),
     "openpyxl": ("data/",),
     "onnx": ("model/onnx.py",),
-    # the ball takes thousands of steps of some microseconds, as the solvers do, and
-    # votes are counted by the million
-    "numba": ("solvers/", "geometry/ball.py", "votes.py", "metrics/loops.py"),
+    # the ball takes thousands of steps of some microseconds, as the solvers do, votes
+    # are counted by the million, and spans are those of hundreds of small machines
+    "numba": (
+        "solvers/",
+        "geometry/ball.py",
+        "geometry/spans.py",
+        "votes.py",
+        "metrics/loops.py",
+    ),
     "osqp": ("solvers/osqp.py",),
     "qpsolvers": ("solvers/qp.py", "criteria/"),
     "sklearn": ("estimator/",),

@@ -14,7 +14,7 @@ KKT^-1 [H_MB; A_B'] and S = H_BB - [H_MB; A_B']' X it is
 
 where r = g - (b_{y_p} - b_k). Exact leave-one-out begins with the same prediction and
 then repairs it; here it is taken as it is. One factorization serves all samples. Of a
-machine of parts each part is predicted, and the whole decides by that.
+machine of parts each part is predicted (see ``geometry.spans``), and the whole decides.
 """
 
 from __future__ import annotations
@@ -28,9 +28,10 @@ import numpy as np
 from msvm_select import lapack
 from msvm_select.criteria.base import Cell, Criterion, Score
 from msvm_select.geometry.arcs import Arcs
+from msvm_select.geometry.spans import predict_parts
 from msvm_select.left_out import LeftOut
-from msvm_select.parts import Composed, gathered
-from msvm_select.records import Floats, Ints
+from msvm_select.parts import Composed, Parts, gathered
+from msvm_select.records import Blocks, Floats, Ints
 from msvm_select.solution import Solution
 
 SPAN_RIDGE = 1e-9  # of H_MM: more free variables than dimensions make it singular
@@ -74,20 +75,43 @@ def predicted_left_out(machine: Composed) -> LeftOut | None:
 
     None where some part has none.
     """
-    parts = machine.parts
-    shape = (parts.m, parts.Q)
+    parts, shape = machine.parts, (machine.parts.m, machine.parts.Q)
+    rows, columns, positive = parts.places
+    alpha, box = machine.alpha[rows, columns], parts.box[rows]
+    begins = parts.flat[1][:-1]
+    if (np.add.reduceat((alpha > 0.0) & (alpha < box), begins) > MOST_FREE).any():
+        return None
+    sign = np.where(positive, 1.0, -1.0)
+    own = sign * parts.towards(machine.found.f)[rows, columns]
+    if not _predicted(parts, alpha, box, own):
+        return None
+    size = np.add.reduceat(positive, begins), np.add.reduceat(~positive, begins)
+    alone = np.where(positive, *(np.repeat(n, np.diff(parts.flat[1])) for n in size))
+    own[alone == 1] = -np.inf
     table: Floats = np.full(shape, np.nan)
-    for part, solution in machine.solutions():
-        margins = predicted_margins(solution)
-        if margins is None:
-            return None
-        own = np.maximum(margins.min(axis=1), LOST)
-        parts.put(part, table, np.where(part.positive, own, -own))
+    table[rows, columns] = sign * np.maximum(own, LOST)
     none = np.zeros(shape, np.int64)
     found = gathered(
         parts.y, parts.towards(table), none, none, none > 0, np.zeros(shape)
     )
     return parts.judged(found, machine, {})
+
+
+def _predicted(parts: Parts, alpha: Floats, box: Floats, own: Floats) -> bool:
+    """``own``, the outputs of training, become those without; whether they could."""
+    rows, starts = parts.flat[:2]
+    if not isinstance(parts.gram, Blocks):
+        K, ridge = parts.gram.matrix, parts.ridge[rows]
+        return predict_parts(K, rows, starts, alpha, box, ridge, own, SPAN_RIDGE, RIGID)
+    for t in range(parts.count):  # a block is there, and is forgotten
+        some = slice(starts[t], starts[t + 1])
+        K, n = parts.dual(t).gram.matrix, starts[t + 1] - starts[t]
+        here, ends, ridge = np.arange(n), np.array([0, n]), np.zeros(n)
+        if not predict_parts(
+            K, here, ends, alpha[some], box[some], ridge, own[some], SPAN_RIDGE, RIGID
+        ):
+            return False
+    return True
 
 
 def predicted_margins(solution: Solution) -> Floats | None:
@@ -152,7 +176,8 @@ class _Face:
             factor, info = lapack.dpotrf(H, lower=1)
             if info != 0:
                 return None
-            inverse, _ = lapack.dpotrs(factor, np.eye(H.shape[0]), lower=1)
+            inverse, _ = lapack.dpotri(factor, lower=1)
+            inverse = np.tril(inverse) + np.tril(inverse, -1).T
         W = inverse @ A
         weight = A.T @ W
         unweight = np.asarray(np.linalg.pinv(weight, 1e-10, hermitian=True), float)

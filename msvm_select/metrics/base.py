@@ -64,14 +64,11 @@ class Answers:
             margin = lead(outputs)[np.arange(m), y]
         right = predicted == y
         margin = np.where(right, np.maximum(margin, 0.0), np.minimum(margin, 0.0))
-        unit = np.arange(m) if groups is None else groups
-        if weights is None:
-            w = np.ones(m)
-        else:
+        w, unit = np.ones(m), np.arange(m) if groups is None else groups
+        if weights is not None:
             some = weights > 0.0
-            w, y, predicted, outputs, margin, unit = (
-                table[some] for table in (weights, y, predicted, outputs, margin, unit)
-            )
+            w, margin, outputs = weights[some], margin[some], outputs[some]
+            y, predicted, unit = y[some], predicted[some], unit[some]
         units = y.size
         if groups is not None:
             left, unit = np.unique(unit, return_inverse=True)

@@ -15,7 +15,7 @@ import numpy as np
 from numba import njit
 
 compiled = njit(cache=True, nogil=True, error_model="numpy")
-inner = njit(nogil=True, error_model="numpy", no_cpython_wrapper=True)
+inner = njit(nogil=True, error_model="numpy")
 NOTHING = -40.0  # exp of less adds nothing to 1
 FLATTEST, STEEPEST = 1e-3, 1e6  # 1/temperature, by the mean spread of the outputs
 USUAL = 2.5  # likewise: where it is, more or less, for most machines
@@ -35,7 +35,7 @@ def jackknife(without: Any) -> float:  # pragma: no cover (compiled)
         total += t
     for t in without:
         square += (t - total / n) ** 2
-    return np.sqrt((n - 1) / n * square)
+    return float(np.sqrt((n - 1) / n * square))
 
 
 @compiled

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from msvm_select.geometry.ball import pair_steps
+from msvm_select.geometry.spans import predict_parts
 from msvm_select.metrics import loops
 from msvm_select.phrases import between
 from msvm_select.solvers.exact.cycles import cycle_steps
@@ -44,11 +45,13 @@ def _used(event: Started) -> Iterator[tuple[str, int, Any]]:
     if exact and (not event.criteria or "loo" in event.criteria):
         one = paths.leave_out_parts if parts else exchange_each
         yield "leave-one-out", 40 if parts else 30, one
+    if parts and "span" in event.criteria:
+        yield "the spans", 4, predict_parts
     if any(name.startswith(BALLS) for name in event.criteria):
         yield "the balls", 1, pair_steps
     for metric, kernel in (("log-loss", loops.temper), ("auc", loops.areas)):
         if metric in event.metrics:
-            yield f"the metric {metric}", 1, kernel
+            yield f"the metric {metric}", 2, kernel
 
 
 def _new(kernel: Any) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,9 +14,15 @@ from msvm_select.criteria.guaranteed_risk import guaranteed_risk
 from msvm_select.criteria.leave_one_out import leave_each_out
 from msvm_select.criteria.radius_margin import over_parts
 from msvm_select.criteria.radius_margin_count import flagged
-from msvm_select.criteria.span import predicted_errors
+from msvm_select.criteria.span import (
+    predicted_errors,
+    predicted_left_out,
+    predicted_margins,
+)
 from msvm_select.errors import SettingsError
 from msvm_select.geometry.ball import smallest_ball
+from msvm_select.parts import gathered
+from msvm_select.records import Blocks
 from msvm_select.settings import settings_from
 from msvm_select.sweep.cells import Scoring
 from msvm_select.train.along_C import Trained, train_cell
@@ -112,6 +119,44 @@ def test_what_a_row_says_of_parts(machine: str) -> None:
     else:
         assert row.guaranteed_risk > 0.0
         assert row.status_reason == ""
+
+
+@pytest.mark.parametrize("machine", ["ovo", "ova"])
+@pytest.mark.parametrize("loss", ["l1", "l2"])
+@pytest.mark.parametrize("C", [0.05, 2.0, 1e3])
+def test_the_spans_are_those_of_each_part(machine: str, loss: str, C: float) -> None:
+    """Every output as the machine of two outputs predicts it, part by part.
+
+    With weights, twins and a class of one sample; and from blocks of K.
+    """
+    problem = blobs(40, 3, spread=1.5, seed=5)
+    problem.X[1], problem.X[3] = problem.X[0], problem.X[2]
+    y = np.where(np.arange(40) == 7, 3, problem.y)
+    weights = np.random.default_rng(0).uniform(0.5, 2.0, 40)
+    data = replace(problem, y=y, Q=4).dataset()
+    asked = {"machine": machine, "scale": "none", "C": C, "loss": loss, "gamma": 0.5}
+    cell = train_cell(replace(data, weights=weights), settings_from(asked)).cell
+    parts, kernel = cell.solution.parts, cell.kernel
+    found = predicted_left_out(cell.solution)
+    assert found is not None
+    table = np.full((40, 4), np.nan)
+    for part, solution in cell.solution.solutions():
+        margins = predicted_margins(solution)
+        assert margins is not None
+        own = np.maximum(margins.min(axis=1), -1e300)
+        parts.put(part, table, np.where(part.positive, own, -own))
+    none = np.zeros(table.shape, np.int64)
+    expected = parts.judged(
+        gathered(y, parts.towards(table), none, none, none > 0, np.zeros((40, 4))),
+        cell.solution,
+    )
+    assert (found.predicted == expected.predicted).all()
+    close = np.isclose(found.margins, expected.margins, rtol=1e-6, atol=1e-6)
+    assert (close | np.isnan(expected.margins)).all()
+    gram = Blocks(X=data.X, between=kernel.between, finite=lambda K: K)
+    again = predicted_left_out(cell.machine.on(gram, cell.solution))
+    assert again is not None
+    assert np.allclose(again.margins, found.margins, 1e-6, 1e-6, equal_nan=True)
 
 
 @pytest.mark.parametrize("machine", ["ovo", "ova"])

@@ -146,10 +146,8 @@ def test_the_spans_are_those_of_each_part(machine: str, loss: str, C: float) -> 
         own = np.maximum(margins.min(axis=1), -1e300)
         parts.put(part, table, np.where(part.positive, own, -own))
     none = np.zeros(table.shape, np.int64)
-    expected = parts.judged(
-        gathered(y, parts.towards(table), none, none, none > 0, np.zeros((40, 4))),
-        cell.solution,
-    )
+    told = parts.towards(table), none, none, none > 0, np.zeros(table.shape)
+    expected = parts.judged(gathered(y, *told), cell.solution, {})
     assert (found.predicted == expected.predicted).all()
     close = np.isclose(found.margins, expected.margins, rtol=1e-6, atol=1e-6)
     assert (close | np.isnan(expected.margins)).all()

@@ -15,6 +15,7 @@ from msvm_select.settings import Settings
 
 CONNECT = 10.0  # seconds to wait for the scheduler
 PAUSE = 0.2  # seconds between two looks at a file
+BLAS_THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
 LOGGERS = ("distributed", "distributed.client", "distributed.nanny", "tornado")
 
 
@@ -46,13 +47,17 @@ def connected(settings: Settings) -> tuple[Any, str, Any]:
 def _processes(count: int) -> Any:
     """So many on this machine, of one thread each, that only we can reach.
 
-    They are not watched while they work, as Dask does by default, for browsers that
-    nobody opens here: it costs some percent.
+    They are set to compute: they are not watched for browsers that nobody opens, and
+    memory that is free is not given back at every turn, as is Dask's default.
     """
     from dask import config
     from distributed import LocalCluster
 
-    with config.set({"distributed.worker.profile.enabled": False}):
+    ours = {
+        "distributed.worker.profile.enabled": False,
+        "distributed.nanny.pre-spawn-environ": dict.fromkeys(BLAS_THREADS, 1),
+    }
+    with config.set(ours):
         return LocalCluster(
             n_workers=count,
             threads_per_worker=1,

@@ -54,6 +54,7 @@ from msvm_select.train.events import (
     Resumed,
     Started,
     Widened,
+    Workers,
     silent,
 )
 from msvm_select.train.prepare import Prepared, prepared
@@ -285,6 +286,7 @@ class Extension:
         self.asked = settings
         self.rows: list[Row] = []
         self.tested: set[Any] = set()
+        self.workers: Workers | None = None
 
     def __iter__(self) -> Iterator[Row]:
         """The rows as they are finished."""
@@ -340,11 +342,15 @@ class Extension:
             yield row
 
     def _tell(self, event: Event) -> None:
-        """All but the tests of Gram matrices that were tested before."""
+        """All but what was told before: tests of Gram matrices, who works for us."""
         if isinstance(event, GramTested):
             if event.kernel in self.tested:
                 return
             self.tested.add(event.kernel)
+        if isinstance(event, Workers):
+            if event == self.workers:
+                return
+            self.workers = event
         self.progress(event)
 
     def _grid(self, name: str) -> tuple[float, ...]:

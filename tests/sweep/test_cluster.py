@@ -125,7 +125,7 @@ def test_what_a_worker_could_not_hold_is_refused(
     data: Dataset, near: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """By name; where only some chains fit at a time, the scheduler is told so."""
-    monkeypatch.setattr(work, "PROGRAM", 3.9999e9)
+    monkeypatch.setattr(work, "PROGRAM", 4e9 - 1e3)
     with pytest.raises(DataError, match=r"three: a chain takes about .* 4 GB"):
         run_sweep(data, cluster=near, **GRID)
     asked: list[Any] = []

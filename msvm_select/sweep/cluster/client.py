@@ -83,9 +83,7 @@ class Cluster:
     @property
     def workers(self) -> dict[str, int]:
         """By address, how many tasks each takes at a time."""
-        with suppress(OSError, RuntimeError):
-            return dict(self.client.nthreads())
-        return {}
+        return dict(self.client.nthreads())
 
     def done(self, chains: Sequence[Chain], progress: Progress) -> Iterator[CellDone]:
         """The cells of the chains as they are finished; the machines stay there."""

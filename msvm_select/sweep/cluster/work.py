@@ -8,6 +8,7 @@ import uuid
 from collections.abc import Iterator, Sequence
 from concurrent.futures import CancelledError
 from contextlib import suppress
+from dataclasses import replace
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any
 
@@ -61,7 +62,7 @@ class Work:
         self.tested, self.noted = set[int](), False
         self.failures: list[str] = []
         self.there: dict[str, int] = {}
-        self.looked = 0.0
+        self.looked, self.looks = 0.0, 0
         self.resources = _resources(cluster, chains[0].ready)
         self.ended = False
 
@@ -193,38 +194,44 @@ class Work:
         )
 
     def _look(self) -> None:
-        """Tell who came and who went."""
+        """Tell who came and who went; who came tells its memory, if that matters."""
         self.looked = time.monotonic()
-        there = self.cluster.workers
-        if self.client.status == "running" and there != self.there:
-            gone = tuple(sorted(self.there.keys() - there.keys()))
-            came = tuple(sorted(there.keys() - self.there.keys())) if self.there else ()
-            self.there = there
-            lanes = sum(there.values())
-            told = Workers(self.cluster.name, len(there), lanes, gone, came)
-            self.progress(told)
+        try:
+            there = self.cluster.workers
+        except (OSError, RuntimeError):  # out of reach: the tasks will tell
+            return
+        if not self.cluster.is_open or there == self.there:
+            return
+        gone = tuple(sorted(self.there.keys() - there.keys()))
+        came = tuple(sorted(there.keys() - self.there.keys()))
+        if self.resources and came:
+            with suppress(Exception):  # gone again
+                self.client.run(_tell_memory, workers=list(came))
+        lanes, new = sum(there.values()), came if self.looks else ()
+        self.progress(Workers(self.cluster.name, len(there), lanes, gone, new))
+        self.there, self.looks = there, self.looks + 1
 
 
 def _resources(cluster: Cluster, ready: Prepared) -> dict[str, float] | None:
     """What a chain asks of a worker, where not every one has room for all its threads.
 
     The memory of each worker is told to the scheduler, which then never gives one more
-    chains than it has room for.
+    chains than it has room for, by estimate. Refused is what certainly does not fit.
     """
     limits, threads = cluster.limits(), cluster.workers
     each = ready.footprint.each_bytes
     if all(PROGRAM + threads.get(at, 1) * each <= limits[at] for at in limits):
         return None
     most = max(limits.values())
-    if PROGRAM + each > most and len(limits) == len(threads):
+    certain = replace(ready.footprint, jobs=1).certain_bytes
+    if PROGRAM + certain > most and len(limits) == len(threads):
         raise DataError(
-            f"{ready.data.name}: a chain takes about {sized(PROGRAM + each)}, and no "
-            f"worker of {cluster.name} may use more than {sized(most)}: start workers "
-            "with a larger --memory-limit, or take a part of the rows"
+            f"{ready.data.name}: a chain takes about {sized(PROGRAM + certain)}, and "
+            f"no worker of {cluster.name} may use more than {sized(most)}: start "
+            "workers with a larger --memory-limit, or take a part of the rows"
             + ("" if ready.settings.machine == "ovo" else ", or say --machine ovo")
         )
-    cluster.client.run(_tell_memory)
-    return {MEMORY: each}
+    return {MEMORY: min(each, most - PROGRAM) if most > PROGRAM else each}
 
 
 async def _tell_memory(dask_worker: Any) -> None:

@@ -22,7 +22,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 NUMBER = 8  # bytes
-PROGRAM = 215e6  # bytes of Python and its packages
+PROGRAM = 185e6  # bytes of Python and its packages
 FACTORED_UP_TO = 4000  # samples up to which Mercer's test factors a copy of K
 LOOKED_AT_UP_TO = 2000  # samples up to which it is asked whether all are told apart
 STORED = 4.4e7  # numbers in the rows that are kept
@@ -43,7 +43,7 @@ IN_WORK = 2**22  # numbers in a block of K in work
 USUAL_POWER, POWERS = 0.7, (0.2, 1.0)  # of m by which a count grows
 OF_FEATURES = 3  # tables of the size of Z
 AS_MATRIX = 8000  # samples up to which a part of K = Z Z' is held as a matrix
-WORKING = 0.35  # of many samples, those that K is computed between at a time
+WORKING_SET = 2500  # of many samples, those that K is held of, and the groups
 
 
 Seen = tuple[int, float, float]
@@ -96,9 +96,7 @@ class Footprint:
             return 0
         if self.pair is not None:
             return self.pair
-        if self.shrinks and self.rank:
-            return min(int(WORKING * self.m), AS_MATRIX)
-        return int(WORKING * self.m) if self.shrinks else self.m
+        return min(self.m, WORKING_SET) if self.shrinks else self.m
 
     @property
     def gram_bytes(self) -> int:
@@ -127,7 +125,9 @@ class Footprint:
             return 2.0
         if self.machine != "ww":
             return 2.0 if self.machine == "ova" else 1.0
-        once = 1.0 if self.in_order or self.shrinks else 2.0
+        if self.shrinks:
+            return 3.0
+        once = 1.0 if self.in_order else 2.0
         if self.loss == "l2":
             return 1.0 + once * min(self.Cs, 2)
         return once

@@ -30,6 +30,8 @@ def small_sets(monkeypatch):
     """So that samples are outside of them."""
     monkeypatch.setattr(shrinking, "FIRST_SET", 15)
     monkeypatch.setattr(shrinking, "OF_A_CLASS", 4)
+    monkeypatch.setattr(shrinking, "JOINING", 6)
+    monkeypatch.setattr(shrinking, "FEWEST", 3)
     monkeypatch.setattr(tableau, "NEAR_MARGIN", 5)
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,7 +48,7 @@ class Bench:
     A training takes a room out and puts it back at its end, so that two trainings from
     one start, in two threads, do not share one. ``ran_away``: free variables where the
     block exchange ran away from the optimum, at the last C that it did. ``sets``: the
-    last working set of many samples, if any, and its own bench.
+    last groups of many samples, if any (``shrinking``).
     """
 
     gram: Gram
@@ -57,7 +58,7 @@ class Bench:
     offsets: NDArray[np.int64]
     sorted_gram: Gram
     rooms: list[Room] = field(default_factory=list)
-    sets: list[tuple[Ints, Bench]] = field(default_factory=list)
+    sets: list[Any] = field(default_factory=list)
     ran_away: list[int] = field(default_factory=lambda: [0])
 
     @classmethod
@@ -128,24 +129,19 @@ class Training:
         return self
 
     @classmethod
-    def within(cls, full: Training, chosen: Ints) -> Training:
-        """Some of the samples (in ascending order), at the alpha that they have."""
+    def smaller(
+        cls, full: Training, gram: Gram, y: Ints, A: Floats, box: Floats
+    ) -> Training:
+        """A problem of fewer samples, class-sorted, begun at A (Q, samples)."""
         self, dual = cls.__new__(cls), full.dual
-        if not (full.sets and np.array_equal(full.sets[0][0], chosen)):
-            gram, y = full.bench.sorted_gram.of(chosen), full.bench.y[chosen]
-            ends = np.searchsorted(y, np.arange(dual.Q + 1)).astype(np.int64)
-            here = np.arange(y.size)
-            full.sets[:] = [(chosen, Bench(gram, y, here, y, ends, thin_gram(gram)))]
-        self.bench = full.sets[0][1]
-        gram, y = self.bench.sorted_gram, self.bench.y
-        weights = dual.weights
-        if weights is not None:
-            weights = weights[full.bench.order[chosen]]
-        self.dual = replace(dual, gram=gram, y=y, weights=weights)
+        ends = np.searchsorted(y, np.arange(dual.Q + 1)).astype(np.int64)
+        here = np.arange(y.size)
+        self.bench = Bench(gram, y, here, y, ends, thin_gram(gram))
+        self.dual = replace(dual, gram=gram, y=y, weights=box / dual.C)
         self.room, self.sets = self.bench.take_room(), []
-        self.box, self.A = full.box[chosen], np.ascontiguousarray(full.A[:, chosen])
+        self.box, self.A = box, np.ascontiguousarray(A)
         self.diagonal = gram.diagonal
-        self.problem = Problem(gram, y, dual.Q, self.box)
+        self.problem = Problem(self.bench.sorted_gram, y, dual.Q, box)
         self.steps = self.solves = self.ran_away = 0
         self.refresh()
         return self

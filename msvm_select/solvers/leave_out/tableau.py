@@ -53,6 +53,7 @@ MOST_DENSE = 2e8  # numbers of a dense tableau
 CHEAP_DENSE = 1e10  # multiplications of one that is tried where the other fails
 MOST_SHIFTED = 2e7  # numbers of the rows of variables that some samples shift
 NEAR_MARGIN = 1000  # of many samples, so many that are no support vectors, or as many
+MOST_WHOLE = 4000  # of many samples, those whose K is held where nothing else will do
 POOR_BY_CLASSES = 0.1  # likewise of a factor by classes, which is refined
 LEAST_WATCHED = 800  # or so many
 ALL_WATCHED = 2800  # variables up to which the dense one, which watches all, is faster
@@ -108,7 +109,14 @@ def build(
     """The tableau at an optimum alpha, F (Q, m), box (m,); None: no such."""
     if isinstance(gram, Blocks):
         return _around(gram, y, alpha, F, b, box, np.zeros(alpha.shape, bool))
-    Q, m = alpha.shape
+    return _among(gram, y, alpha, F, b, box)
+
+
+def _among(
+    gram: Gram, y: Ints, alpha: Floats, F: Floats, b: Floats, box: Floats
+) -> Tableau | None:
+    """That of all these samples; where K is never held, by classes alone."""
+    Q = alpha.shape[0]
     cols, rows = np.nonzero(np.arange(Q)[:, None] != y)
     a = alpha[cols, rows]
     r = 1.0 - F[y[rows], rows] + F[cols, rows] - b[y[rows]] + b[cols]
@@ -117,9 +125,12 @@ def build(
     ties, r = _tie(y[rows], cols, a, r, top, np.bincount(y, minlength=Q) > 0)
     free[ties] = True
     arcs, n = _Arcs(y, rows, cols, a, r, free), int(free.sum())
-    if a.size > ALL_WATCHED and Q > 2:
+    in_blocks = isinstance(gram, Blocks)
+    if in_blocks or (a.size > ALL_WATCHED and Q > 2):
         with suppress(np.linalg.LinAlgError):
             return _by_classes(gram, Q, arcs, box)
+    if in_blocks:
+        return None
     return _dense(gram, Q, arcs) if n * a.size <= MOST_DENSE else None
 
 
@@ -129,8 +140,9 @@ def _around(
 ) -> Tableau | None:  # fmt: skip
     """That of the support vectors, of who is near the margin, and of the ``missed``.
 
-    K is computed between these only. The others are idle, which the proof of every
-    answer shows: it takes all samples.
+    K is computed between these only, and where the factor by classes will do, only as
+    far as rows are asked for. The others are idle, which the proof of every answer
+    shows: it takes all samples.
     """
     supports, here = alpha.max(axis=0) > 0.0, np.arange(y.size)
     r = 1.0 - F[y, here] + F - b[y] + b[:, None]
@@ -139,7 +151,10 @@ def _around(
     count = np.count_nonzero(rank < 0.0) + max(NEAR_MARGIN, int(supports.sum()))
     chosen = np.sort(np.argsort(rank, kind="stable")[:count])
     some = np.ix_(here[: len(F)], chosen)
-    inner = build(gram.of(chosen), y[chosen], alpha[some], F[some], b, box[chosen])
+    point = (y[chosen], alpha[some], F[some], b, box[chosen])
+    inner = _among(gram.part(chosen), *point)
+    if inner is None and chosen.size <= MOST_WHOLE:
+        inner = _among(gram.of(chosen), *point)
     if inner is not None and inner.more is not None and missed.any():
         inner = inner.more(missed[:, chosen])
     if inner is None:
@@ -297,6 +312,7 @@ def _by_classes(gram: Gram, Q: int, arcs: _Arcs, box: Floats) -> Tableau:
     tau[y, np.arange(y.size)] = -tau.sum(axis=0)
 
     cheap = float(n) ** 2 * arcs.a.size <= CHEAP_DENSE
+    cheap = cheap and not (isinstance(gram, Blocks) and gram.m > MOST_WHOLE)
 
     def together() -> Together | None:
         """Many samples at once, where the factor is sharp and fits into memory."""

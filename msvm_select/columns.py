@@ -547,6 +547,11 @@ class Row:
         """All values by column, the further columns last."""
         return {**{name: getattr(self, name) for name in TABLE}, **self.further}
 
+    @classmethod
+    def at(cls, setting: Setting, C: float = 0.0) -> Row:
+        """A row that tells where it is, and nothing else."""
+        return cls.of({**dict(zip(CELL, setting, strict=False)), "C": C})
+
     def at_rank(self, rank: int | None) -> Row:
         """The same row at another rank: ``replace``, without a look at each column."""
         found = object.__new__(Row)

@@ -262,7 +262,7 @@ def simplicity(row: Row) -> tuple[Any, ...]:
 @lru_cache(maxsize=1024)
 def _roughness(setting: Setting) -> tuple[float, ...]:
     """The kernel's own order, smooth first; one that is not known here comes last."""
-    row = Row.of(dict(zip(("kernel", *PARAMETERS), setting, strict=True)))
+    row = Row.at(setting)
     with suppress(TypeError, SettingsError):
         if row.kernel in KERNELS:
             return kernel_of(row.kernel, row.parameters).roughness

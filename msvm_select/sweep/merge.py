@@ -127,15 +127,8 @@ def _missing(whole: Finished, shards: dict[str, int]) -> Iterator[str]:
     places = [(tuple(setting), float(C)) for setting in settings for C in Cs]
     left = [place for place in places if place not in whole.rows]
     if left:
-        cells = [_cell(*place) for place in left]
+        cells = [Row.at(*place).cell for place in left]
         yield f"{len(left)} of {counted(len(places), 'cell')}: {_some(cells, '; ')}"
-
-
-def _cell(setting: Setting, C: float) -> str:
-    """As a row tells where it is."""
-    names = ("kernel", "gamma", "degree", "coef0")
-    values = dict(zip(names, setting, strict=True))
-    return Row.of({**values, "C": C}).cell
 
 
 def _some(names: Sequence[str], between: str = ", ") -> str:

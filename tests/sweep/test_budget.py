@@ -101,7 +101,7 @@ def test_where_C_falls_training_begins_anew(
 
 def test_good_cells_come_first() -> None:
     """A coarse grid, then around the best: the bottom of a valley is found early."""
-    settings = [("rbf", 2.0**i, None, None) for i in range(9)]
+    settings = [Row(kernel="rbf", gamma=2.0**i).setting for i in range(9)]
     Cs = [2.0**j for j in range(9)]
     rows: list[Row] = []
     order = []

@@ -172,6 +172,7 @@ class Counting(Criterion):
 
     name: ClassVar[str] = "counting"
     column: ClassVar[str] = "vc_dimension"
+    kind: ClassVar[str] = "index"
     summary: ClassVar[str] = "for a test"
 
     def score(self, cell: Cell, carry: Any = None) -> Score:
@@ -202,6 +203,7 @@ class Doubting(Criterion):
 
     name: ClassVar[str] = "doubting"
     column: ClassVar[str] = "vc_dimension"
+    kind: ClassVar[str] = "index"
     summary: ClassVar[str] = "for a test"
 
     def score(self, cell: Cell, carry: Any = None) -> Score:

@@ -94,8 +94,18 @@ class Machine(ABC):
         """Every sample judged by the machine without it."""
 
     @abstractmethod
-    def without(self, solver: Solver, machine: Any, samples: Mask) -> tuple[Any, Ints]:
+    def without(
+        self, solver: Solver, machine: Any, samples: Mask, moved: Floats | None = None
+    ) -> tuple[Any, Ints]:
         """The machine of the other samples, trained from this one less theirs.
 
         Every class must have some. Second: with which samples it takes kernel values.
+        ``moved`` (m, Q): by how much leaving them moved alpha at another C.
         """
+
+    def moved(self, machine: Any, without: Any) -> Floats | None:
+        """That, from the machine and the one without; None where nothing is begun so.
+
+        One problem of all classes would have to be brought back into its flow.
+        """
+        return None

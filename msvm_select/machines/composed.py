@@ -11,7 +11,7 @@ from msvm_select.left_out import Asked, LeftOut, quiet
 from msvm_select.machines.base import Machine, Task
 from msvm_select.machines.losses import check_C
 from msvm_select.parts import Composed, Pairs, Parts, Rests
-from msvm_select.records import Gram, Ints, Mask, Work
+from msvm_select.records import Floats, Gram, Ints, Mask, Work
 
 if TYPE_CHECKING:
     from msvm_select.solvers.base import Solver
@@ -72,14 +72,23 @@ class Composing(Machine):
         return judged
 
     def without(
-        self, solver: Solver, machine: Any, samples: Mask
+        self, solver: Solver, machine: Any, samples: Mask, moved: Floats | None = None
     ) -> tuple[Composed, Ints]:
-        """Every part less these samples; the tables keep their rows."""
+        """Every part less these samples; the tables keep their rows.
+
+        What their leaving moved at another C it moves here, too, by about as much.
+        """
         parts, begun = replace(machine.parts, gone=samples), machine.alpha.copy()
+        if moved is not None:
+            begun = np.clip(begun + moved, 0.0, parts.box[:, None])
         begun[samples] = 0.0
         found = machine.found._replace(alpha=begun)
         last = replace(machine, parts=parts, found=found)
         return self._solved(solver, parts, last), np.arange(parts.m)
+
+    def moved(self, machine: Composed, without: Composed) -> Floats:
+        """The difference of their tables."""
+        return without.alpha - machine.alpha
 
 
 class OneVersusOne(Composing):

@@ -9,7 +9,7 @@ import numpy as np
 
 from msvm_select.left_out import Asked, LeftOut
 from msvm_select.machines.base import Machine, Task
-from msvm_select.records import Gram, Ints, Mask
+from msvm_select.records import Floats, Gram, Ints, Mask
 from msvm_select.solution import Solution, onward
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ class WestonWatkins(Machine):
         return solver.leave_out(machine, **asked)
 
     def without(
-        self, solver: Solver, machine: Any, samples: Mask
+        self, solver: Solver, machine: Any, samples: Mask, moved: Floats | None = None
     ) -> tuple[Solution, Ints]:
         """The one problem less these samples."""
         return solver.without(machine, samples), np.flatnonzero(~samples)

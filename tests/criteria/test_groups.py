@@ -106,6 +106,25 @@ def test_a_group_left_out_is_training_without_it(kind):
         assert told.reason == ""
 
 
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("loss", ["l1", "l2"])
+def test_a_group_goes_on_from_its_machine_at_the_last_C(kind, loss):
+    """The answers are those without; also of a group that takes a class with it."""
+    X, y = clouds(4, m=50)
+    y[:3] = 3
+    groups = np.where(y == 3, 0, 1 + np.arange(y.size) // 13)
+    carry, weights = None, np.random.default_rng(0).uniform(0.5, 2.0, 50)
+    for C in (0.2, 1.0, 8.0, 1e3):
+        cell = cell_of(X, y, Rbf(0.5), C, kind, loss, groups, weights)
+        found, alone = Logo().score(cell, carry), Logo().score(cell)
+        assert found.columns == alone.columns
+        h, other = found.answers.outputs, alone.answers.outputs
+        assert np.allclose(h, other, atol=1e-6)
+        carry = found.carry
+    kept = [told.moved for told in carry.found[1:]]
+    assert all(moved is None for moved in kept) == (kind == "ww")
+
+
 def test_folds_keep_groups_whole_and_classes_even():
     """No group stands in two folds, and each fold has about its share of a class."""
     rng = np.random.default_rng(7)

@@ -369,6 +369,31 @@ class Blocks(Gram):
 
 
 @dataclass(frozen=True, eq=False)
+class Remade(Gram):
+    """A Gram matrix that is held, and the ``Z`` that it is made of, for products."""
+
+    Z: Floats = field(default_factory=lambda: np.empty((0, 0)))
+
+    @classmethod
+    def of_features(cls, Z: Floats) -> Gram:
+        """Z Z'; where Z has few columns, products are taken by it."""
+        K = inner_products(Z, Z)
+        return cls(whole=K, Z=Z) if 2 * Z.shape[1] < Z.shape[0] else Gram(whole=K)
+
+    def part(self, rows: Ints | Mask) -> Gram:
+        """That of some of the points, in their order."""
+        return replace(self, whole=self.matrix[np.ix_(rows, rows)], Z=self.Z[rows])
+
+    def product(self, tau: Floats) -> Floats:
+        """Z (Z' tau)."""
+        return np.asarray(self.Z @ (self.Z.T @ tau))
+
+    def products(self, tau: Floats) -> Floats:
+        """The same for each class k of tau (Q, m, columns)."""
+        return np.stack([self.product(own) for own in tau])
+
+
+@dataclass(frozen=True, eq=False)
 class Factored(Blocks):
     """K = Z Z', of which Z (m, r) is held as ``X``; products need no block of K."""
 
@@ -386,9 +411,8 @@ class Factored(Blocks):
 
     def of(self, rows: Ints) -> Gram:
         """That of some of the points; of very many, as their factor."""
-        if rows.size > AS_MATRIX:
-            return Gram(factor=np.ascontiguousarray(self.X[rows]))
-        return super().of(rows)
+        Z = np.ascontiguousarray(self.X[rows])
+        return Gram(factor=Z) if rows.size > AS_MATRIX else Remade.of_features(Z)
 
     def product(self, tau: Floats) -> Floats:
         """Z (Z' tau)."""

@@ -24,9 +24,9 @@ import numpy as np
 from msvm_select.errors import SettingsError
 from msvm_select.kernels.base import Kernel
 from msvm_select.names import KERNELS
-from msvm_select.records import DEPENDENT, Factored, Floats, Gram, Ints
+from msvm_select.records import DEPENDENT, Factored, Floats, Gram, Ints, Remade
 
-TOGETHER = 2**22  # kernel values that are computed together
+VALUES_AT_ONCE = 2**22  # kernel values that are computed together
 WHOLE_UP_TO = 2000  # samples: the columns of the pivots are then read from all of K
 FEW_FEATURES = 16  # features up to which the m x m matrix is not built
 
@@ -121,7 +121,7 @@ class LowRank(Kernel):
 
         found = self.pivots
         Z = np.empty((X.shape[0], found.rank))
-        step = max(1, TOGETHER // max(1, found.rank))
+        step = max(1, VALUES_AT_ONCE // max(1, found.rank))
         for first in range(0, X.shape[0] if found.rank else 0, step):
             rows = slice(first, first + step)
             K = self.base.between(X[rows], found.points)
@@ -136,10 +136,10 @@ class LowRank(Kernel):
 
     def gram(self, X: Floats) -> Gram:
         """Z Z', as its factor where that is thin."""
-        Z = self.features(X)
+        Z = self.features(X)  # no entry is larger than those of K on its diagonal
         if Z.shape[1] <= FEW_FEATURES and 4 * Z.shape[1] < Z.shape[0]:
             return Gram(factor=Z)
-        return Gram(whole=self.finite(np.asarray(Z @ Z.T)))
+        return Remade.of_features(Z)
 
     def in_blocks(self, X: Floats) -> Gram:
         """Z Z' held as Z, and computed where it is needed."""

@@ -42,7 +42,6 @@ MOST_AT_ONCE = 256
 IN_WORK = 2**22  # numbers in a block of K in work
 USUAL_POWER, POWERS = 0.7, (0.2, 1.0)  # of m by which a count grows
 OF_FEATURES = 3  # tables of the size of Z
-AS_MATRIX = 8000  # samples up to which a part of K = Z Z' is held as a matrix
 WORKING_SET = 2500  # of many samples, those that K is held of, and the groups
 
 

@@ -6,7 +6,6 @@ import os
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple
 
 from msvm_select.errors import DataError
 from msvm_select.footprint import Footprint
@@ -14,8 +13,6 @@ from msvm_select.phrases import sized
 
 READING = 4  # bytes in use at the peak, for each byte of a file of numbers
 A_ROW = 60  # bytes more for each of its rows
-RANK = 500  # what is proposed
-RANK = 500  # what is proposed
 CGROUP = Path("/sys/fs/cgroup")
 
 
@@ -34,18 +31,11 @@ def refuse_large(name: str, size: int, rows: int) -> None:
         )
 
 
-class Ways(NamedTuple):
-    """What would need no Gram matrix: a machine of pairs; a kernel of low rank."""
+def refuse_gram(name: str, needed: Footprint, in_blocks: bool = False) -> None:
+    """Refuse samples whose matrices are too large, with what would fit.
 
-    by_pairs: bool = False
-    by_rank: bool = False
-
-
-NO_WAYS = Ways()
-
-
-def refuse_gram(name: str, needed: Footprint, ways: Ways = NO_WAYS) -> None:
-    """Refuse samples whose matrices are too large, with what would fit."""
+    ``in_blocks``: a machine of pairs of classes would never need one of them whole.
+    """
     free, jobs = available(), needed.jobs
     if free is None or needed.certain_bytes <= free:
         return
@@ -54,16 +44,13 @@ def refuse_gram(name: str, needed: Footprint, ways: Ways = NO_WAYS) -> None:
     several = "" if jobs == 1 else f", {jobs} at the same time (--jobs)"
     if alone.factor_bytes > free:
         _refuse_features(name, alone, free, several)
-    in_few = replace(alone, rank=min(RANK, alone.m))
     fit, m, whole = alone.most_samples(free), needed.m, held == needed.m
     some = f"{m} samples" if whole else f"of {m} samples some {held} matter; they"
     raise DataError(
         f"{name}: {some} have a Gram matrix of {sized(needed.gram_bytes)}; the work "
         f"takes {needed.matrices:.3g} times that{several}, and {sized(free)} are free:"
         f"{fewer} take a random part of the rows (about {fit} would fit: --subsample "
-        f"{fit})"
-        + ", or say --machine ovo, which needs no whole matrix" * ways.by_pairs
-        + f", or --rank {RANK}: {sized(in_few.factor_bytes)}" * ways.by_rank
+        f"{fit})" + ", or say --machine ovo, which needs no whole matrix" * in_blocks
     )
 
 

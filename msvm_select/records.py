@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from msvm_select.footprint import AS_MATRIX
 from msvm_select.phrases import html_table
 
 Floats = NDArray[np.float64]
@@ -27,6 +26,7 @@ Plain = str | int | float | bool | None
 PlainRow = Mapping[str, Plain]
 
 DEPENDENT = 1e-12  # of the largest K_ii: a pivot of K below it is rounding
+AS_MATRIX = 8000  # samples up to which a part of K = Z Z' is held as a matrix
 TOGETHER = 256  # rows that are made at once
 TIE = 1e-10  # a margin below is a tie: what is left of it is rounding
 

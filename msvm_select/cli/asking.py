@@ -109,8 +109,8 @@ def read(data: str, settings: Settings | None = None, **reading: Any) -> Dataset
         needed = prepare.footprint_of(
             settings, rows, 2, shrinks=shrinks, jobs=min(settings.at_once, 1)
         )
-        others = memory.Ways(rows > prepare.WHOLE and vouched, vouched and shrinks)
-        memory.refuse_gram(f"{data} (judged by its size)", needed, others)
+        in_blocks = rows > prepare.WHOLE and vouched
+        memory.refuse_gram(f"{data} (judged by its size)", needed, in_blocks)
     with told_places():
         options = read_options(**reading)
         if settings is not None:

@@ -15,7 +15,7 @@ from msvm_select.footprint import Footprint
 from msvm_select.kernels.base import Kernel
 from msvm_select.kernels.low_rank import LowRank
 from msvm_select.kernels.mercer import is_indefinite, smallest_eigenvalue
-from msvm_select.memory import Ways, refuse_gram
+from msvm_select.memory import refuse_gram
 from msvm_select.metrics.base import Metric
 from msvm_select.names import KERNELS, METRICS, SOLVERS
 from msvm_select.records import Blocks, Dataset, Factored, Floats, Gram, Scaling
@@ -68,10 +68,7 @@ class Prepared:
         """Refuse Gram matrices that do not fit; some machines and kernels need none."""
         pairs, m = replace(self.settings, machine="ovo"), self.data.m
         never = all(in_blocks(kernel, m, pairs) for kernel in self._held)
-        shrinks = self.footprint.shrinks and not self.footprint.rank
-        by_rank = shrinks and all(kernel.approximable for kernel in self._held)
-        ways = Ways(never and self.data.Q > 2, by_rank)
-        refuse_gram(self.data.name, self.footprint, ways)
+        refuse_gram(self.data.name, self.footprint, never and self.data.Q > 2)
 
     @property
     def _held(self) -> list[Kernel]:

@@ -18,33 +18,32 @@ from msvm_select.train.events import CellDone, Event, GramTested
 from tests.bench.grid import CS, DATA, GAMMAS
 
 GRID = {"C": CS, "gamma": GAMMAS}
+Taken = tuple[float, list[float]]
+"""Seconds, and the work of each process"""
 
 
 def run(name: str, reps: int) -> None:
     """Seconds, and seconds of work, which others on the machine change less.
 
-    The three ways take turns. Work is that of all processes of ours, or of the busiest.
+    The three ways take turns, each with its cluster up. Work is that of all processes of ours, or of the busiest.
     """
     data, iris = (load_csv(DATA / f"{one}.csv") for one in (name, "iris"))
     one, two = (settings_from({**GRID, "cluster": f"local:{n}"}) for n in (1, 2))
-    with Cluster.of(one) as first, Cluster.of(two) as second:
-        ways = [
-            (partial(iterate, settings=settings, elsewhere=where), _workers(cluster))
-            for settings, where, cluster in (
-                (settings_from(GRID), None, None),
-                (one, first.done, first),
-                (two, second.done, second),
-            )
-        ]
-        for sweep, _ in ways:
-            list(sweep(iris))  # compiled code is loaded
-        rows = untimed(list(ways[0][0](data)))
-        taken: list[list[tuple[float, list[float]]]] = [[], [], []]
-        for _ in range(reps):
-            for way, (sweep, workers) in enumerate(ways):
+    alone = settings_from(GRID)
+    rows = untimed(list(iterate(data, alone)))
+    taken: list[list[Taken]] = [[], [], []]
+    for _ in range(reps):
+        taken[0].append(_taken(partial(iterate, data, alone), rows, []))
+        for way, settings in ((1, one), (2, two)):
+            with Cluster.of(settings) as cluster:
+                sweep = partial(iterate, settings=settings, elsewhere=cluster.done)
+                list(sweep(iris))  # compiled code is loaded
+                workers = _workers(cluster)
                 taken[way].append(_taken(partial(sweep, data), rows, workers))
-        _tell(name, len(rows), taken)
-        _kill(partial(ways[2][0], data), rows, ways[2][1][0])
+    _tell(name, len(rows), taken)
+    with Cluster.of(two) as cluster:
+        work = partial(iterate, data, two, elsewhere=cluster.done)
+        _kill(work, rows, _workers(cluster)[0])
 
 
 def untimed(rows: list[Row]) -> set[object]:
@@ -52,14 +51,11 @@ def untimed(rows: list[Row]) -> set[object]:
     return {tuple({**row.values(), "seconds": None}.items()) for row in rows}
 
 
-def _workers(cluster: Cluster | None) -> list[psutil.Process]:
-    nannies = [] if cluster is None else cluster.local.workers.values()
-    return [psutil.Process(nanny.pid) for nanny in nannies]
+def _workers(cluster: Cluster) -> list[psutil.Process]:
+    return [psutil.Process(nanny.pid) for nanny in cluster.local.workers.values()]
 
 
-def _taken(
-    work: Any, rows: set[object], workers: list[psutil.Process]
-) -> tuple[float, list[float]]:
+def _taken(work: Any, rows: set[object], workers: list[psutil.Process]) -> Taken:
     """Seconds, and the work of this process and of each worker."""
     processes = [psutil.Process(), *workers]
     used = [sum(one.cpu_times()[:2]) for one in processes]
@@ -71,7 +67,7 @@ def _taken(
     return took, [b - a for a, b in zip(used, now, strict=True)]
 
 
-def _tell(name: str, cells: int, taken: list[list[tuple[float, list[float]]]]) -> None:
+def _tell(name: str, cells: int, taken: list[list[Taken]]) -> None:
     wall = [min(took for took, _ in way) for way in taken]
     summed = [min(sum(work) for _, work in way) for way in taken]
     busiest = [min(max(work) for _, work in way) for way in taken]

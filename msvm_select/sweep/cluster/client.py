@@ -23,7 +23,7 @@ from msvm_select.errors import MsvmError
 from msvm_select.extras import need
 from msvm_select.settings import Settings
 from msvm_select.sweep.cells import Chain
-from msvm_select.sweep.cluster.connect import connected, hushed
+from msvm_select.sweep.cluster.connect import connected, end_processes, hushed
 from msvm_select.sweep.cluster.there import (
     COMPARED,
     difference,
@@ -124,6 +124,7 @@ class Cluster:
         with hushed(), suppress(Exception):  # a scheduler that is gone hears nothing
             self.client.close(timeout=LEAVE)
         if self.local is not None:
+            end_processes(self.local)
             with hushed(), suppress(Exception):
                 self.local.close(timeout=LEAVE)
 

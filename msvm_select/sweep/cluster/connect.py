@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import logging
+import os
+import signal
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -55,6 +57,8 @@ def _processes(count: int) -> Any:
 
     ours = {
         "distributed.worker.profile.enabled": False,
+        "distributed.admin.tick.interval": "500ms",
+        "distributed.admin.system-monitor.interval": "5s",
         "distributed.nanny.pre-spawn-environ": dict.fromkeys(BLAS_THREADS, 1),
     }
     with config.set(ours):
@@ -67,6 +71,15 @@ def _processes(count: int) -> Any:
             scheduler_kwargs={"dashboard_address": "127.0.0.1:0"},
             silence_logs=logging.CRITICAL,
         )
+
+
+def end_processes(local: Any) -> None:
+    """At once, whatever they compute: each would be asked to, and given seconds."""
+    for nanny in local.workers.values():
+        nanny.close_gracefully()  # which would start another one
+        if nanny.pid is not None:
+            with suppress(OSError):
+                os.kill(nanny.pid, getattr(signal, "SIGKILL", signal.SIGTERM))
 
 
 def _address_in(file: str) -> str:

@@ -25,7 +25,8 @@ Taken = tuple[float, list[float]]
 def run(name: str, reps: int) -> None:
     """Seconds, and seconds of work, which others on the machine change less.
 
-    The three ways take turns, each with its cluster up. Work is that of all processes of ours, or of the busiest.
+    The three ways take turns, each with its cluster up. Work is that of all processes
+    of ours, or of the busiest.
     """
     data, iris = (load_csv(DATA / f"{one}.csv") for one in (name, "iris"))
     one, two = (settings_from({**GRID, "cluster": f"local:{n}"}) for n in (1, 2))

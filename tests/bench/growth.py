@@ -77,17 +77,13 @@ def sweeps(X: Any, y: Any) -> None:
     search = GridSearchCV(SVC(), grid, cv=5, n_jobs=1, refit=False)
     peer, _ = least(1, lambda: search.fit(X, y))
     data = load_csv(DATA / "vowel.csv")
-    for how, more in (("", {}), (" and --race 3", {"race": 3})):
-        ours, found = least(
-            1,
-            lambda more=more: run_sweep(
-                data, kernel="rbf", C=CS, gamma=GAMMAS, criteria="loo", **more
-            ),
-        )
+    sweep = partial(run_sweep, data, kernel="rbf", C=CS, gamma=GAMMAS, criteria="loo")
+    for how, work in (("", sweep), (" and --race 3", partial(sweep, race=3))):
+        ours, found = least(1, work)
+        errors = "no" if found.best is None else found.best.loo_errors
         print(
             f"vowel, 35 cells with leave-one-out{how} / GridSearchCV(cv=5): "
-            f"{ours / peer:.1f} ({ours:.1f} s / {peer:.1f} s), best "
-            f"{found.best.loo_errors} errors",
+            f"{ours / peer:.1f} ({ours:.1f} s / {peer:.1f} s), best {errors} errors",
             flush=True,
         )
 

@@ -74,6 +74,7 @@ class ClassFactor:
     TU: Floats
     unbias: Floats
     alike: bool = False
+    whole: Floats | None = None
 
     @classmethod
     def of(cls, gram: Gram, y: Ints, free: Mask) -> ClassFactor:
@@ -123,7 +124,27 @@ class ClassFactor:
         ends = np.cumsum([0, *(at.size for at in members)])
         parts = [slice(*pair) for pair in zip(ends[:-1], ends[1:], strict=True)]
         system = (rows, members, parts, blocks, inverses, inverse, U, TU, unbias)
-        return cls(*system, alike)
+        return cls(*system, alike, whole)
+
+    @cached_property
+    def by_all(self) -> Floats:
+        """R of all rows by T^-1."""
+        assert self.whole is not None
+        return np.asarray(self.whole @ self.T)
+
+    def below(self, k: int) -> tuple[Ints, Floats]:
+        """The rows D that S_k lacks, and R_DD^-1 R_D T^-1 (D, rows), R that of all."""
+        if k not in self._below:
+            assert self.whole is not None
+            gone: Ints = np.setdiff1d(np.arange(self.rows.size), self.members[k])
+            block = self.whole[np.ix_(gone, gone)]
+            known = np.linalg.solve(block, self.by_all[gone])
+            self._below[k] = gone, np.asarray(known, float)
+        return self._below[k]
+
+    @cached_property
+    def _below(self) -> dict[int, tuple[Ints, Floats]]:
+        return {}
 
     @property
     def size(self) -> int:

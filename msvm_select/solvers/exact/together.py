@@ -35,7 +35,8 @@ from msvm_select.solvers.exact.turns import (
     solve_each,
 )
 
-MOST_CHANGED = 200  # of a small system
+MOST_CHANGED = 200  # unknowns of a small system
+MOST_PUT_RIGHT = 500  # the same where there is one only
 FEW_OUTSIDE = 0.5  # of the samples: outputs of these alone are made
 IN_A_BATCH = 1e6  # in the outputs of the samples that are worked on at once
 MOST_KEPT = 2.5e8  # in what is kept beside a factor (2 GB)
@@ -125,7 +126,15 @@ class Together:
                 answer = factor.inverses[k][entry[here] - part.start]
                 v[np.ix_(here, at)] = -answer
                 v[here, s + k] = factor.U[self.P.row[entry[here]], k]
-                z[here, :s] = answer @ -factor.T[at]
+                z[here, :s] = -self._spread(k, entry[here], answer)
+
+    def _spread(self, k: int, entries: Ints, answer: Floats) -> Floats:
+        """R_k T^-1 in the rows of some entries, of which ``answer`` is R_k."""
+        factor = self.factor
+        if factor.whole is None:
+            return np.asarray(answer @ factor.T[factor.members[k]])
+        rows, (gone, known) = self.P.row[entries], factor.below(k)
+        return factor.by_all[rows] - factor.whole[rows].take(gone, axis=1) @ known
 
     def _of_shifts(self, wanted: Ints, v: Floats, z: Floats) -> None:
         """Likewise of others."""
@@ -178,7 +187,11 @@ class Together:
         """The optimal alpha (Q, m), where the face is not far from its own."""
         found: list[Floats] = []
         stat = np.zeros((1, self.at.size), np.int8)
-        run = _Run(self, stat, lambda i, A, *rest: found.append(A), shortest=1.0)
+
+        def keep(i: int, A: Floats, *rest: Any) -> None:
+            found.append(A)
+
+        run = _Run(self, stat, keep, shortest=1.0, widest=MOST_PUT_RIGHT)
         while run.active.any():
             run.turn(None)
         return found[0] if found else None
@@ -188,10 +201,12 @@ class _Run:
     """Machines on their way, by the status of their variables."""
 
     def __init__(
-        self, engine: Together, stat: Any, answer: Answer, shortest: float = SHORTEST
-    ) -> None:
+        self, engine: Together, stat: Any, answer: Answer,
+        shortest: float = SHORTEST, widest: int = MOST_CHANGED,
+    ) -> None:  # fmt: skip
         n = len(stat)
-        self.engine, self.answer, self.shortest = engine, answer, shortest
+        self.engine, self.answer = engine, answer
+        self.shortest, self.widest = shortest, widest
         self.stat, self.kept = stat, stat.copy()
         self.reached, self.aim, self.step = np.zeros(n), np.ones(n), np.ones(n)
         self.turns, self.vain, self.made = np.zeros((3, n), np.int64)
@@ -266,9 +281,9 @@ class _Some:
 
     def __init__(self, run: _Run, at: Ints) -> None:
         self.at, self.stat, self.share = at, run.stat[at], 1.0 - run.aim[at]
-        self.lists = np.zeros((at.size, MOST_CHANGED), np.int64)
+        self.lists = np.zeros((at.size, run.widest), np.int64)
         self.counts = np.zeros((at.size, 2), np.int64)
-        self.x = np.zeros((at.size, MOST_CHANGED))
+        self.x = np.zeros((at.size, run.widest))
         self.needed = np.zeros(self.stat.shape[1], bool)
         list_unknowns(
             run.engine.P, self.stat, self.share, self.lists, self.counts, self.x,

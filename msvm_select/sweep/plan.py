@@ -47,6 +47,11 @@ FIRST = 40  # samples
 MOST_KERNELS, MOST_CS = 5, 3
 BEYOND = 1.4  # the doubt about more samples by that about cells alone
 LARGE = 5000  # samples x other classes: no sweep of fewer takes minutes
+MANY_ROWS, FEW_ROWS, FEW_DIMENSIONS = (
+    4000,
+    2000,
+    100,
+)  # rows; rows, dimensions that are proposed
 MINUTES, WORTH = 60.0, 2.0  # seconds from which another machine is named; how slower
 ANSWER = 4.0  # seconds within which a plan is told
 MORE = 4.0  # so much more time for estimates while a sweep is under way
@@ -133,7 +138,10 @@ def quicker(ready: Prepared, slow: Estimate | None = None, more: float = MORE) -
     slow = slow or estimate(data, settings, ready.kernels, more)
     if slow.low < MINUTES:
         return ""
-    ways = [*_by_pairs(ready, slow, more), *_with_less_judging(settings)]
+    ways = [
+        *(*_by_pairs(ready, slow, more), *_with_less_judging(settings)),
+        *_by_approximation(ready),
+    ]
     told = f"by estimate this sweep takes at least {roughly(slow.low)}"
     return "; ".join([told, *ways]) if ways else ""
 
@@ -165,6 +173,18 @@ def _with_less_judging(settings: Settings) -> Iterator[str]:
         yield "--race 3 judges only the 3 best cells to the end"
     if "span" not in settings.criteria:
         yield "--criteria span predicts leave-one-out from the training alone"
+
+
+def _by_approximation(ready: Prepared) -> Iterator[str]:
+    """Fewer rows, and a kernel matrix of fewer dimensions, where there are many."""
+    m, settings = ready.data.m, ready.settings
+    if m < MANY_ROWS:
+        return
+    if ready.data.drawn_from is None:
+        yield f"--subsample {FEW_ROWS} sweeps {FEW_ROWS} of the {m} rows"
+    if settings.low_rank is None and all(k.approximable for k in ready.kernels):
+        few = FEW_DIMENSIONS
+        yield f"--rank {few} puts {few} dimensions in the place of the kernel matrix"
 
 
 def _too_rough(ready: Prepared) -> Iterator[Kernel]:

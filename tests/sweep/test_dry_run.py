@@ -335,7 +335,12 @@ def test_less_judging_is_offered_where_it_takes_minutes(
             line = planning.plan(data, settings_from({"gamma": 1, **values})).quicker
             assert ("--race 3" in line) is (race and told)
             assert ("--criteria span" in line) is (span and told)
-            assert line.startswith("by estimate") is ((race or span) and told)
+            many_rows = data.m >= planning.MANY_ROWS
+            assert ("--subsample 2000" in line) is (many_rows and told)
+            assert ("--rank 100" in line) is (many_rows and told)
+            assert line.startswith("by estimate") is (
+                (race or span or many_rows) and told
+            )
 
 
 def test_the_sweep_names_it_once_and_never_quietly(

@@ -51,7 +51,6 @@ from msvm_select.solvers.exact.together import Together
 POOR = 1e-6  # an inverse worse than this is not used
 MOST_DENSE = 2e8  # numbers of a dense tableau
 CHEAP_DENSE = 1e10  # multiplications of one that is tried where the other fails
-MOST_SHIFTED = 2e7  # numbers of the rows of variables that some samples shift
 NEAR_MARGIN = 1000  # of many samples, so many that are no support vectors, or as many
 MOST_WHOLE = 4000  # of many samples, those whose K is held where nothing else will do
 POOR_BY_CLASSES = 0.1  # likewise of a factor by classes, which is refined
@@ -214,30 +213,53 @@ class _Arcs:
         return kept, first
 
 
+class _Listed:
+    """Some arcs of all (ascending), and products of H with them."""
+
+    def __init__(self, gram: Gram, Q: int, arcs: _Arcs, which: Ints) -> None:
+        """K, and where the arcs of each pair of classes begin."""
+        self.rows, self.cols = arcs.rows[which], arcs.cols[which]
+        self.tails, self.Q = arcs.y[self.rows], Q
+        self.arrays = gram.arrays
+        self.shift = float(gram.diagonal.max()) or 1.0
+        pairs = self.cols * Q + self.tails
+        self.starts = np.searchsorted(pairs, np.arange(Q * Q + 1))
+
+    @property
+    def incidence(self) -> Floats:
+        """The rows e_{y_i} - e_k."""
+        return Arcs(self.rows, self.tails, self.cols).incidence(self.Q)
+
+    def products(self, points: Ints, tau: Floats) -> Floats:
+        """What tau (points, Q) of these samples does to F_{y_j} - F_jl."""
+        found = np.empty((points.size, self.rows.size))
+        K, Z = self.arrays
+        arc_products(K, Z, self.shift, points, tau, self.rows, self.starts, found)
+        return found
+
+
 def _dense(gram: Gram, Q: int, arcs: _Arcs) -> Tableau | None:
     """By the inverse of KKT as a whole; N is all that is not free.
 
     Free variables that depend on the others (K singular) are put into N: they keep
     their value as long as r stays 0, which the others see to.
     """
-    y, rows, cols, a, r = arcs.y, arcs.rows, arcs.cols, arcs.a, arcs.r
-    K, Z = gram.arrays
-    shift = float(gram.diagonal.max()) or 1.0
+    y, a, r = arcs.y, arcs.a, arcs.r
     chosen = np.flatnonzero(arcs.free)
-    H = hessian(K, Z, y, shift, rows[chosen], cols[chosen])
+    M = _Listed(gram, Q, arcs, chosen)
+    H = M.products(M.rows, M.incidence)
     kept, inverse = _independent_inverse(H)
     if kept.size < chosen.size:
         H = np.ascontiguousarray(H[np.ix_(kept, kept)])
         chosen = chosen[kept]
+        M = _Listed(gram, Q, arcs, chosen)
     sharp, worst = _sharpened(H, inverse)
     if not worst <= POOR:
         return None
-    basic = np.zeros(a.size, bool)
-    basic[chosen] = True
-    others = np.flatnonzero(~basic)
-    rows_N, cols_N = rows[others], cols[others]
-    arcs_M = Arcs(rows[chosen], y[rows[chosen]], cols[chosen]).incidence(Q)
-    arcs_N = Arcs(rows_N, y[rows_N], cols_N).incidence(Q)
+    n = chosen.size
+    others = np.delete(np.arange(a.size), chosen)
+    N = _Listed(gram, Q, arcs, others)
+    arcs_M, arcs_N = M.incidence, N.incidence
     W = sharp @ arcs_M
     weight = arcs_M.T @ W
     present = np.flatnonzero(np.bincount(y, minlength=Q))[1:]  # one class is the gauge
@@ -246,45 +268,50 @@ def _dense(gram: Gram, Q: int, arcs: _Arcs) -> Tableau | None:
         return None
     unweight = np.linalg.inv(weight)
     E = W[:, present] @ unweight
-    H_MN = hessian_block(K, Z, y, shift, rows[chosen], cols[chosen], rows_N, cols_N)
-    n = chosen.size
-    table = np.empty((n, n + others.size))
-    table[:, :n] = sharp - E @ W[:, present].T
-    table[:, n:] = -table[:, :n] @ H_MN
-    table[:, n:] -= E @ arcs_N[:, present].T
-    H_NM, arcs_N = np.ascontiguousarray(H_MN.T), arcs_N[:, present]
+    H_MN = N.products(M.rows, arcs_M)
+    arcs_N = arcs_N[:, present]
+    table = np.empty((n, a.size))
+    G = table[:, :n]
+    np.subtract(sharp, E @ W[:, present].T, out=G)
+    np.matmul(G, H_MN, out=table[:, n:])
+    table[:, n:] += E @ arcs_N.T
+    np.negative(table[:, n:], out=table[:, n:])
+
     Y = E.T @ H_MN - unweight @ arcs_N.T
+    steps = N.incidence
+    leaves = np.zeros((y.size, Q))  # what is no force on M where a sample leaves
+    leaves[N.rows, N.cols] = a[others]
+    leaves[np.arange(y.size), y] = -leaves.sum(axis=1)
+
+    def answer(found: Floats, samples: Ints, tau: Floats, b: Floats) -> Floats:
+        """Add how r_N answers, where alpha_M does and the biases move by b."""
+        change = N.products(samples, tau)
+        change += found[:, :n] @ H_MN
+        change += b @ arcs_N.T
+        np.negative(change, out=found[:, n:])
+        return found
 
     def respond(wanted: Ints) -> Floats:
         """The rows of variables of N."""
-        v = wanted - n
-        found = np.empty((v.size, table.shape[1]))
+        v, found = wanted - n, np.empty((wanted.size, a.size))
         found[:, :n] = table[:, wanted].T
-        S = hessian_block(K, Z, y, shift, rows_N[v], cols_N[v], rows_N, cols_N)
-        S += found[:, :n] @ H_NM.T
-        S -= Y[:, v].T @ arcs_N.T
-        found[:, n:] = -S
-        return found
+        return answer(found, N.rows[v], steps[v], -Y[:, v].T)
 
     def fall(samples: Ints) -> Floats:
-        """Of what each sample shifts; few samples at a time, which fit into memory."""
-        found = np.zeros((samples.size, table.shape[1]))
-        place = np.empty(y.size, np.int64)
-        shifted = np.flatnonzero(a[others] > 0.0)
-        few = max(1, int(MOST_SHIFTED // (Q * table.shape[1])))
-        for first in range(0, samples.size, few):
-            some = samples[first : first + few]
-            v = shifted[np.isin(rows_N[shifted], some)]
-            if v.size:
-                place[some] = np.arange(first, first + some.size)
-                own = place[rows_N[v]]
-                np.subtract.at(found, own, a[others][v, None] * respond(n + v))
+        """Of what each sample shifts."""
+        found = np.zeros((samples.size, a.size))
+        own = np.flatnonzero(leaves[samples].any(axis=1))
+        tau = leaves[samples[own]]
+        by, flow = M.products(samples[own], tau), tau[:, present]
+        some = np.empty((own.size, a.size))
+        np.negative(by @ G + flow @ E.T, out=some[:, :n])
+        found[own] = answer(some, samples[own], tau, flow @ unweight - by @ E)
         return found
 
     return Tableau(
-        rows[chosen], cols[chosen], rows_N, cols_N, a[chosen], a[others], r[others],
-        1.0 / np.sqrt(sharp.diagonal()), _stiffness(gram, shift, rows_N),
-        respond, fall, table, worst * shift,
+        M.rows, M.cols, N.rows, N.cols, a[chosen], a[others], r[others],
+        1.0 / np.sqrt(sharp.diagonal()), _stiffness(gram, M.shift, N.rows),
+        respond, fall, table, worst * M.shift,
     )  # fmt: skip
 
 
@@ -437,37 +464,33 @@ def _sharpened(H: Floats, inverse: Floats) -> tuple[Floats, float]:
 
 
 @kernel
-def hessian(K, Z, y, shift, rows, cols):
-    """H on one list of variables, symmetric."""
-    H = np.empty((rows.size, rows.size))
-    for p in range(rows.size):
-        i, k = rows[p : p + 1], cols[p : p + 1]
-        row = hessian_block(K, Z, y, shift, i, k, rows[: p + 1], cols[: p + 1])
-        H[p, : p + 1] = row[0]
-        H[: p + 1, p] = row[0]
-    return H
+def arc_products(K, Z, shift, points, tau, rows, starts, out):
+    """out[p, v] = (K_ij + shift) (tau_p[y_j] - tau_p[l]) for the arcs v = (j, l).
 
-
-@kernel
-def hessian_block(K, Z, y, shift, rows, cols, others, heads):
-    """(K_ij + shift) <e_{y_i} - e_k, e_{y_j} - e_l> for all pairs of two lists."""
-    H = np.empty((rows.size, others.size))
-    dense = K.shape[0] > 0
-    for p in range(rows.size):
-        i, k = rows[p], cols[p]
-        own = y[i]
-        Hp = H[p]
-        for q in range(others.size):
-            j, l = others[q], heads[q]
-            c = (1.0 if own == y[j] else 0.0) + (1.0 if k == l else 0.0)
-            c -= (1.0 if own == l else 0.0) + (1.0 if k == y[j] else 0.0)
-            if c == 0.0:
-                Hp[q] = 0.0
-            elif dense:
-                Hp[q] = c * (K[i, j] + shift)
-            else:
-                s = shift
+    i = points[p]. rows[v] is j; the arcs are sorted by l and then y_j, and those of the
+    u-th such pair are starts[u] up to starts[u + 1]. H_vw is that of v and tau of w.
+    """
+    Q = tau.shape[1]
+    dots = np.empty(Z.shape[0])
+    for p in range(points.size):
+        i = points[p]
+        if K.shape[0] > 0:
+            source = K[i]
+        else:
+            for j in range(Z.shape[0]):
+                s = 0.0
                 for d in range(Z.shape[1]):
                     s += Z[i, d] * Z[j, d]
-                Hp[q] = c * s
-    return H
+                dots[j] = s
+            source = dots
+        row = out[p]
+        for l in range(Q):
+            for k in range(Q):
+                c = tau[p, k] - tau[p, l]
+                first, end = starts[l * Q + k], starts[l * Q + k + 1]
+                if c == 0.0:
+                    for v in range(first, end):
+                        row[v] = 0.0
+                else:
+                    for v in range(first, end):
+                        row[v] = c * (source[rows[v]] + shift)

@@ -61,7 +61,7 @@ IN_A_RACE = 32  # the same where somebody may end it
 OWN = 0.5  # the part of K_pp that others do not make up for, roughly
 MOST_STORED = 4e7  # numbers in the rows that are kept
 A_CHUNK = 0.25  # of them, those that a chunk of samples asks for
-LIKELY = 0.4  # r of variables whose rows are made before they are asked for
+LIKELY = 0.1  # r of variables whose rows are made before they are asked for
 WATCHES = 5  # of watching more variables
 SOUND = 1e-7  # gain of a cycle: beyond it, biases may be off
 BESIDE = 1e-5  # of the largest alpha: so near to a bound it may be rounding
@@ -251,7 +251,8 @@ class _LeavingOut:
         """Try each sample; -> those that lack a row."""
         t = kept.tableau
         small = 1e-9 * min(float(self.box.min()), float(self.full.A.max()))
-        falls = kept.falls[[kept.fall_of[p] for p in samples]]
+        some = [kept.fall_of[p] for p in samples]
+        falls = np.ascontiguousarray(kept.falls[some])
         table = Table(
             kept.store.rows, kept.store.at, falls,
             t.alpha_M, t.alpha_N, t.r_N,

@@ -41,6 +41,7 @@ from msvm_select.geometry.arcs import Arcs
 from msvm_select.records import Blocks, Floats, Gram, Ints, Mask
 from msvm_select.solvers.compiled import kernel
 from msvm_select.solvers.exact.classes import (
+    A_CLASS,
     NEAR_ENOUGH,
     ClassFactor,
     Responses,
@@ -53,6 +54,8 @@ MOST_DENSE = 2e8  # numbers of a dense tableau
 CHEAP_DENSE = 1e10  # multiplications of one that is tried where the other fails
 NEAR_MARGIN = 1000  # of many samples, so many that are no support vectors, or as many
 MOST_WHOLE = 4000  # of many samples, those whose K is held where nothing else will do
+EXACT = 1e-10  # an error of a factor that needs no refinement
+CHEAPER = 1.5  # times fewer products, for all that they are smaller ones
 POOR_BY_CLASSES = 0.1  # likewise of a factor by classes, which is refined
 LEAST_WATCHED = 800  # or so many
 ALL_WATCHED = 2800  # variables up to which the dense one, which watches all, is faster
@@ -128,9 +131,12 @@ def _among(
     if in_blocks or (a.size > ALL_WATCHED and Q > 2):
         with suppress(np.linalg.LinAlgError):
             return _by_classes(gram, Q, arcs, box)
-    if in_blocks:
+    if in_blocks or n * a.size > MOST_DENSE:
         return None
-    return _dense(gram, Q, arcs) if n * a.size <= MOST_DENSE else None
+    if arcs.by_classes_is_cheaper(Q):
+        with suppress(np.linalg.LinAlgError):
+            return _whole_by_classes(gram, Q, arcs)
+    return _dense(gram, Q, arcs)
 
 
 def _around(
@@ -188,6 +194,20 @@ class _Arcs:
     a: Floats
     r: Floats
     free: Mask
+
+    def by_classes_is_cheaper(self, Q: int) -> bool:
+        """Whether the factors of the classes make all rows with fewer products."""
+        n = float(np.count_nonzero(self.free))
+        mask = np.zeros((Q, self.y.size), bool)
+        mask[self.cols[self.free], self.rows[self.free]] = True
+        touched = np.flatnonzero(mask.any(axis=0))
+        mask[self.y[touched], touched] = True
+        sizes = mask.sum(axis=1).astype(float)
+        squares = (sizes**2).sum() + float(touched.size) ** 2
+        cubes = (sizes**3).sum() + float(touched.size) ** 3
+        asked = float(self.y.size) * sizes.sum() if n < self.a.size else 0.0
+        by_classes = cubes + n * (squares + asked) + Q * A_CLASS
+        return n**3 + n**2 * (self.a.size - n) > CHEAPER * by_classes
 
     def apart(self, gram: Gram) -> tuple[Mask, Ints]:
         """The free ones that hang together with no other one, as far as twins go.
@@ -312,6 +332,36 @@ def _dense(gram: Gram, Q: int, arcs: _Arcs) -> Tableau | None:
         M.rows, M.cols, N.rows, N.cols, a[chosen], a[others], r[others],
         1.0 / np.sqrt(sharp.diagonal()), _stiffness(gram, M.shift, N.rows),
         respond, fall, table, worst * M.shift,
+    )  # fmt: skip
+
+
+def _whole_by_classes(gram: Gram, Q: int, arcs: _Arcs) -> Tableau:
+    """As the dense one, but by the factor of each class."""
+    y, rows, cols = arcs.y, arcs.rows, arcs.cols
+    free, first = arcs.apart(gram)
+    if (y[first] != y).any():
+        raise np.linalg.LinAlgError  # arcs of two classes at one place
+    mask = np.zeros((Q, y.size), bool)
+    mask[cols[free], first[rows[free]]] = True
+    factor = ClassFactor.of(gram, y, mask)
+    if not factor.error <= POOR_BY_CLASSES:
+        raise np.linalg.LinAlgError
+    chosen, others = np.flatnonzero(free), np.flatnonzero(~free)
+    n, both = chosen.size, np.r_[chosen, others]
+    responses = Responses(factor, gram, y, rows[both], cols[both], first, n, EXACT)
+    forced = responses.forced(np.arange(n)).T
+    table = np.empty((n, both.size))  # of one layout, for which kernels are compiled
+    table[:, :n], table[:, n:] = forced[:n], forced[n:].T  # the former is symmetric
+    tau = np.zeros(mask.shape)
+    tau[cols[others], rows[others]] = -arcs.a[others]
+    tau[y, np.arange(y.size)] = -tau.sum(axis=0)
+    error = factor.error if factor.error <= EXACT else EXACT
+    return Tableau(
+        rows[chosen], cols[chosen], rows[others], cols[others],
+        arcs.a[chosen], arcs.a[others], arcs.r[others],
+        responses.scale, _stiffness(gram, 0.0, rows[others]),
+        responses.of, lambda samples: responses.shifted(samples, -tau[:, samples]),
+        table, error,
     )  # fmt: skip
 
 

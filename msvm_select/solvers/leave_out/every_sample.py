@@ -258,6 +258,7 @@ class _LeavingOut:
             t.alpha_M, t.alpha_N, t.r_N,
             t.scale_M, t.scale_N, t.rows_M, t.cols_M, t.rows_N, t.cols_N,
             self.box, small,
+            kept.store.rows, kept.store.at, kept.numbers, np.zeros(1, np.int64),
         )  # fmt: skip
         margins = np.full((samples.size, self.present.size), np.inf)
         exchanges, status = np.zeros((2, samples.size), np.int64)
@@ -470,7 +471,7 @@ class Rows:
         self.most = int((1.0 - A_CHUNK) * MOST_STORED // max(1, t.width))
         room = int(MOST_STORED // max(1, t.width))
         self.store = Store(t.respond, t.width, t.kept, t.kept.shape[0] + 2 * room)
-        self.needed = np.zeros(t.width, bool)
+        self.needed, self.numbers = np.zeros(t.width, bool), np.arange(t.width)
         if t.more is None:  # these are asked for by many
             near = np.argsort(np.abs(t.r_N))[: self.most // 4]
             self.needed[t.alpha_M.size + near[np.abs(t.r_N[near]) < LIKELY]] = True

@@ -38,6 +38,9 @@ AHEAD = 0.8  # of the rest of a path: who would stop it there is made ready
 MOST_STOPS = 200  # of the path
 MOST_STUCK = 20  # of them in one place
 MOST_UNKNOWNS = 160  # unknowns of a small system
+REACH = 0.75  # of the largest response: so much nearer to it, a variable is looked at
+NARROW = 0.6  # of all variables, beyond which all are
+MOST_ROWS = 400  # rows of the narrowed table
 SLACK = 1e-9  # of r, and of alpha by its scale, that counts as on the bound
 LOOSE = 1e300  # of biases that nothing ties
 NO_PIVOT = 1e-10  # a pivot below it, where the diagonal is 1, is zero
@@ -50,6 +53,9 @@ class Table(NamedTuple):
     after the other) answer a force on v of M, or a shift of v of N; at[v] < 0 where
     nobody has asked for it yet. falls[i]: how they answer where all variables of the
     i-th sample that are not in M go to 0. box: the largest alpha of each sample.
+    Of a narrowed table, ``number`` are the numbers that its variables have among all;
+    its rows are the entries of these in ``source[source_at[number]]``, made when they
+    are listed first, ``filled[0]`` so far.
     """
 
     rows: Floats
@@ -66,6 +72,10 @@ class Table(NamedTuple):
     cols_N: NDArray[np.int64]
     box: Floats
     small: float
+    source: Floats
+    source_at: NDArray[np.int64]
+    number: NDArray[np.int64]
+    filled: NDArray[np.int64]
 
 
 class State(NamedTuple):
@@ -86,6 +96,15 @@ class State(NamedTuple):
     base: Floats
     slope: Floats
     scale: Floats
+
+
+@njit(**INNER, fastmath={"contract"})
+def _subtract(out, factor, row, first, end):
+    """out[first:end] -= factor * row[first:end]; unsigned, or it is not vectorised."""
+    start = np.uint64(first)
+    for k in range(end - first):
+        j = np.uint64(k) + start
+        out[j] -= factor * row[j]
 
 
 @inner
@@ -113,11 +132,11 @@ def _solve_small(M, x, size, scale):
                 M[c, j], M[at, j] = M[at, j], M[c, j]
             for e in range(2):
                 x[e, c], x[e, at] = x[e, at], x[e, c]
+        pivot = 1.0 / M[c, c]
         for i in range(c + 1, size):
-            f = M[i, c] / M[c, c]
+            f = M[i, c] * pivot
             if f != 0.0:
-                for j in range(c + 1, size):
-                    M[i, j] -= f * M[c, j]
+                _subtract(M[i], f, M[c], c + 1, size)
                 x[0, i] -= f * x[0, c]
                 x[1, i] -= f * x[1, c]
     for c in range(size - 1, -1, -1):
@@ -170,6 +189,30 @@ def _begin(T, st, p, index):
 
 
 @inner
+def _pick(out, row, number):
+    """out[:] = row[number]."""
+    for c in range(out.size):
+        out[c] = row[number[c]]
+
+
+@inner
+def _made(T, v, needed):
+    """Make the row of v of a narrowed table; whether there is what it is made of."""
+    number = T.number
+    source = T.source_at[number[v]]
+    if source < 0:
+        needed[number[v]] = True
+        return False
+    k = T.filled[0]
+    if k >= T.rows.shape[0]:
+        return False
+    _pick(T.rows[k], T.source[source], number)
+    T.at[v] = k
+    T.filled[0] = k + 1
+    return True
+
+
+@inner
 def _list(T, st, needed):
     """List the unknowns; whether every row that they ask for is there."""
     n, n_held, n_moving, whole = T.alpha_M.size, 0, 0, True
@@ -178,16 +221,14 @@ def _list(T, st, needed):
             st.at_M[n_held] = v
             n_held += 1
             if T.at[v] < 0:
-                needed[v] = True
-                whole = False
+                whole = _made(T, v, needed) and whole
     for v in range(T.alpha_N.size):
         if st.moving[v] or (st.moved[v] != 0.0 and not st.frozen_N[v]):
             if st.moving[v]:
                 st.at_N[n_moving] = v
                 n_moving += 1
             if T.at[n + v] < 0:
-                needed[n + v] = True
-                whole = False
+                whole = _made(T, n + v, needed) and whole
     st.sizes[0], st.sizes[1] = n_held, n_moving
     return whole
 
@@ -465,16 +506,17 @@ def _look_ahead(T, st, now, a, a1, r, r1, needed):
     """Ask for the rows of those that may come next: a path without one begins anew."""
     n, room = T.alpha_M.size, AHEAD * (1.0 - now)
     for v in range(n):
-        if T.at[v] < 0 and not st.held[v]:
+        if T.source_at[T.number[v]] < 0 and not st.held[v]:
             end = a[v] + room * a1[v]
             if end < 0.0 or end > T.box[T.rows_M[v]]:
-                needed[v] = True
+                needed[T.number[v]] = True
     for v in range(T.alpha_N.size):
-        if T.at[n + v] < 0 and not st.moving[v] and not st.frozen_N[v]:
+        lacks = T.source_at[T.number[n + v]] < 0
+        if lacks and not st.moving[v] and not st.frozen_N[v]:
             value, end = T.alpha_N[v] + st.moved[v], r[v] + room * r1[v]
             below = value < T.box[T.rows_N[v]]
             if (end > 0.0 and below) or (end < 0.0 and value > 0.0):
-                needed[n + v] = True
+                needed[T.number[n + v]] = True
 
 
 @inner
@@ -693,6 +735,109 @@ def _write(T, st, x, a, out):
             out[v] = top
 
 
+@inner
+def _concerned(T, st, z, number):
+    """List the variables that a whole step z of the path brings near to a bound.
+
+    -> how many of M, and in all. The others are looked at in the end.
+    """
+    n, s, count = T.alpha_M.size, T.alpha_N.size, 0
+    most = 0.0
+    for v in range(n):
+        if not st.frozen_M[v]:
+            most = max(most, abs(z[v]))
+    for v in range(n):
+        a = T.alpha_M[v]
+        near = min(a, T.box[T.rows_M[v]] - a) - abs(z[v])
+        if st.frozen_M[v] or near < REACH * most:
+            number[count] = v
+            count += 1
+    inside, most = count, 0.0
+    for v in range(s):
+        if not st.frozen_N[v]:
+            most = max(most, abs(z[n + v]))
+    for v in range(s):
+        near = abs(T.r_N[v]) - abs(z[n + v])
+        if near < REACH * most and not st.frozen_N[v]:
+            number[count] = n + v
+            count += 1
+    return inside, count
+
+
+@inner
+def _narrowed(T, index, number, inside, count, rows):
+    """The table of these variables alone, for one sample."""
+    n, others = T.alpha_M.size, count - inside
+    alpha_M, scale_M = np.empty(inside), np.empty(inside)
+    alpha_N, scale_N, r_N = np.empty(others), np.empty(others), np.empty(others)
+    rows_M, rows_N = np.empty(inside, np.int64), np.empty(others, np.int64)
+    falls = np.empty((1, count))
+    for c in range(count):
+        falls[0, c] = T.falls[index, number[c]]
+    for c in range(inside):
+        v = number[c]
+        alpha_M[c], scale_M[c], rows_M[c] = T.alpha_M[v], T.scale_M[v], T.rows_M[v]
+    for c in range(others):
+        v = number[inside + c] - n
+        alpha_N[c], scale_N[c], rows_N[c] = T.alpha_N[v], T.scale_N[v], T.rows_N[v]
+        r_N[c] = T.r_N[v]
+    most = min(MOST_ROWS, count)
+    at, filled = np.full(count, -1), np.zeros(1, np.int64)
+    return Table(
+        rows[: most * count].reshape((most, count)), at, falls,
+        alpha_M, alpha_N, r_N, scale_M, scale_N, rows_M, T.cols_M, rows_N, T.cols_N,
+        T.box, T.small, T.source, T.source_at, number[:count], filled,
+    )  # fmt: skip
+
+
+@inner
+def _fresh(n, s):
+    """A state of n variables of M and s of N, nothing in it yet."""
+    return State(
+        np.zeros(n, np.bool_), np.zeros(n), np.zeros(s, np.bool_), np.zeros(s),
+        np.zeros(n, np.bool_), np.zeros(s, np.bool_),
+        np.zeros(n, np.int64), np.zeros(s, np.int64), np.zeros(3, np.int64),
+        np.zeros(n + s), np.zeros(n + s), np.zeros(MOST_UNKNOWNS),
+    )  # fmt: skip
+
+
+@inner
+def _among_few(T, st, p, M, x, z, number, rows, needed):
+    """Let sample p down among the variables that it concerns; -> (status, exchanges).
+
+    SETTLED: ``st`` is the end, to be proven among all variables.
+    """
+    index, n = st.sizes[2], T.alpha_M.size
+    if not _list(T, st, needed):
+        return NEEDS_ROW, 0
+    _bases(T, st)
+    if st.sizes[0] > MOST_UNKNOWNS or not _unknowns(T, st, M, x):
+        return UNSETTLED, 0
+    _copy(z, st.slope)
+    _answer(T, st, x[1], z)
+    inside, count = _concerned(T, st, z, number)
+    if count > NARROW * number.size or rows.size < min(MOST_ROWS, count) * count:
+        return UNSETTLED, 0
+    few = _narrowed(T, index, number, inside, count, rows)
+    state = _fresh(inside, count - inside)
+    _begin(few, state, p, 0)
+    near = z[:count]
+    outcome, made = _let_down(few, state, M, x, near, needed)
+    if outcome == UNSETTLED:
+        outcome, more = _exchange(few, state, M, x, near, needed)
+        made += more
+    if outcome == NEEDS_ROW and few.filled[0] == few.rows.shape[0] < count:
+        return UNSETTLED, made  # there is no room for another row
+    if outcome == SETTLED:
+        _begin(T, st, p, index)
+        for c in range(inside):
+            st.held[number[c]], st.target[number[c]] = state.held[c], state.target[c]
+        for c in range(count - inside):
+            v = number[inside + c] - n
+            st.moving[v], st.moved[v] = state.moving[c], state.moved[c]
+    return outcome, made
+
+
 @kernel
 def exchange_each(
     T, y, present, samples, margins, exchanges, at_top, status, needed, alphas
@@ -704,19 +849,21 @@ def exchange_each(
     alphas (p, n + s), or empty: the variables of M, then of N, of each machine.
     """
     n, s = T.alpha_M.size, T.alpha_N.size
-    st = State(
-        np.zeros(n, np.bool_), np.zeros(n), np.zeros(s, np.bool_), np.zeros(s),
-        np.zeros(n, np.bool_), np.zeros(s, np.bool_),
-        np.zeros(n, np.int64), np.zeros(s, np.int64), np.zeros(3, np.int64),
-        np.zeros(n + s), np.zeros(n + s), np.zeros(MOST_UNKNOWNS),
-    )  # fmt: skip
+    st = _fresh(n, s)
     M, x = np.empty((MOST_UNKNOWNS, MOST_UNKNOWNS)), np.empty((2, MOST_UNKNOWNS))
-    z = np.empty(n + s)
+    z, number = np.empty(n + s), np.empty(n + s, np.int64)
+    rows = np.empty(int(min(MOST_ROWS, n + s) * (NARROW * (n + s) + 1.0)))
     a, r = z[:n], z[n:]
     for index in range(samples.size):
         p = samples[index]
         _begin(T, st, p, index)
         outcome, made = _exchange(T, st, M, x, z, needed)
+        if outcome == UNSETTLED:
+            _begin(T, st, p, index)
+            outcome, made = _among_few(T, st, p, M, x, z, number, rows, needed)
+            if outcome == SETTLED:  # as far as these few go
+                outcome, more = _exchange(T, st, M, x, z, needed)
+                made += more
         if outcome == UNSETTLED:
             _begin(T, st, p, index)
             outcome, made = _let_down(T, st, M, x, z, needed)

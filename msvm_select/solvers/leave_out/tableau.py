@@ -55,7 +55,7 @@ CHEAP_DENSE = 1e10  # multiplications of one that is tried where the other fails
 NEAR_MARGIN = 1000  # of many samples, so many that are no support vectors, or as many
 MOST_WHOLE = 4000  # of many samples, those whose K is held where nothing else will do
 EXACT = 1e-10  # an error of a factor that needs no refinement
-CHEAPER = 1.5  # times fewer products, for all that they are smaller ones
+FAR_FEWER = 1.5  # times fewer products, for all that they are smaller ones
 POOR_BY_CLASSES = 0.1  # likewise of a factor by classes, which is refined
 LEAST_WATCHED = 800  # or so many
 ALL_WATCHED = 2800  # variables up to which the dense one, which watches all, is faster
@@ -207,7 +207,8 @@ class _Arcs:
         cubes = (sizes**3).sum() + float(touched.size) ** 3
         asked = float(self.y.size) * sizes.sum() if n < self.a.size else 0.0
         by_classes = cubes + n * (squares + asked) + Q * A_CLASS
-        return n**3 + n**2 * (self.a.size - n) > CHEAPER * by_classes
+        dense = n**3 + n**2 * (self.a.size - n)
+        return bool(dense > FAR_FEWER * by_classes)
 
     def apart(self, gram: Gram) -> tuple[Mask, Ints]:
         """The free ones that hang together with no other one, as far as twins go.

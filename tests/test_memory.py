@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from msvm_select import memory
+from tests.bench import memory as bench
 from tests.conftest import run
 
 
@@ -56,3 +57,14 @@ def test_the_limits_of_memory_are_those_of_the_process() -> None:
     line = f'ulimit -v 1000000; {sys.executable} -c "{code}"'
     done = subprocess.run(["bash", "-c", line], capture_output=True, text=True)
     assert 0 < int(done.stdout) < 1_024_000_000
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("sweep", bench.SWEEPS[:9], ids=lambda s: f"{s[0]} {s[2][-1]}")
+def test_a_dry_run_tells_the_peak(
+    sweep: tuple[str, int, tuple[str, ...]], tmp_path: Path
+) -> None:
+    """Within a quarter of what the whole process then takes."""
+    name, rows, options = sweep
+    peak, told = bench.measured(bench.written(tmp_path, name, rows), options)
+    assert 1.0 / bench.FACTOR <= told / peak <= bench.FACTOR

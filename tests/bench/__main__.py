@@ -13,6 +13,7 @@ from tests.bench import (  # noqa: E402
     cluster,
     growth,
     loo,
+    memory,
     parts,
     probabilities,
     rank,
@@ -34,6 +35,7 @@ from tests.bench import (  # noqa: E402
             "parts",
             "choice",
             "growth",
+            "memory",
             "answers",
             "probabilities",
             "rank",
@@ -75,6 +77,8 @@ def main(what: str, sets: str, reps: int | None, measure: bool) -> None:
         probabilities.run(probabilities.SETS, reps or 5)
     elif what == "rank":
         rank.run()
+    elif what == "memory":
+        memory.run()
     elif what == "scale":
         scale.run(measure)
     elif what == "search":

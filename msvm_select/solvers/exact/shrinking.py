@@ -31,6 +31,7 @@ OF_A_CLASS = 20  # or so many of each class
 BROKEN = 1e-10  # r of the wrong sign
 BESIDE_SET = 0.05  # |r| of those that join before it has
 JOINING = 300  # samples that join at once, or as many as are free
+ANCHORED = 1  # times as many wrong, beyond which some samples of all hold the outputs
 STAYING = 2  # times as many stay that are at their bounds
 FEWEST = 8  # members of a group; fewer are samples of their own
 MOST_SETS = 80
@@ -124,7 +125,7 @@ def _foreseen(full: Training, train: Callable[[Training], Training]) -> Gathered
     r = _gradients(full, full.problem.outputs(there), part.b)
     own = np.zeros(full.box.size, bool)
     few = max(JOINING, int(larger * part.n_free))
-    own[_nearest(r, full.box > 0.0, min(few, FIRST_SET))] = True
+    own[some] = own[_nearest(r, full.box > 0.0, min(few, FIRST_SET))] = True
     held = ~own & (full.box > 0.0) & (r > 0.0).any(axis=0)
     return _grouped(full, nobody, own, held, there * 0.0, r)
 
@@ -223,6 +224,8 @@ def _regrouped(full: Training, now: Gathered, r: Floats, breach: Floats) -> Gath
     stays[first[wrong[first]]] = True
     beside = (full.box > 0.0) & ~stays
     stays[_nearest(r, beside, JOINING // 2, BESIDE_SET)] = True
+    if np.count_nonzero(wrong) > ANCHORED * most:
+        stays[_spread(full)] = True
     held = ~stays & (wrong | (full.A > 0.0).any(axis=0))
     share = (full.A > 0.0).astype(float)
     share[:, now.held] = now.share.T[:, now.label[now.held]]

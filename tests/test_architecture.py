@@ -114,9 +114,11 @@ def _trees() -> dict[str, ast.Module]:
 def _late_imports() -> Iterator[tuple[str, str]]:
     """(file within the package, dotted name that it imports inside a function)."""
     for where, tree in _trees().items():
-        for function in ast.walk(tree):
-            if isinstance(function, ast.FunctionDef):
-                yield from _imports_in(where, function)
+        for node in tree.body:
+            inner = node.body if isinstance(node, ast.ClassDef) else [node]
+            for function in inner:
+                if isinstance(function, ast.FunctionDef):
+                    yield from _imports_in(where, function)
 
 
 @cache

@@ -33,8 +33,9 @@ from tests.conftest import PROBLEMS
 
 SMALL: dict[str, Any] = {"C": [0.5, 8.0], "gamma": [0.1, 1.0]}
 THREE = PROBLEMS["three"]
+FEW: dict[str, Any] = {"C": [2.0], "gamma": [0.1, 1.0]}
 CHECKED = [
-    MSVMSearchCV(**SMALL),
+    MSVMSearchCV(**FEW),
     MSVMSearchCV(**SMALL, machine="ovo", criteria="cv:2", select="simplest"),
 ]
 

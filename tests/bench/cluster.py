@@ -3,6 +3,7 @@
 import time
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -28,7 +29,7 @@ def run(name: str, reps: int) -> None:
     The three ways take turns, each with its cluster up. Work is that of all processes
     of ours, or of the busiest.
     """
-    data, iris = (load_csv(DATA / f"{one}.csv") for one in (name, "iris"))
+    data = load_csv(DATA / f"{name}.csv")
     one, two = (settings_from({**GRID, "cluster": f"local:{n}"}) for n in (1, 2))
     alone = settings_from(GRID)
     rows = untimed(list(iterate(data, alone)))
@@ -37,10 +38,10 @@ def run(name: str, reps: int) -> None:
         taken[0].append(_taken(partial(iterate, data, alone), rows, []))
         for way, settings in ((1, one), (2, two)):
             with Cluster.of(settings) as cluster:
-                sweep = partial(iterate, settings=settings, elsewhere=cluster.done)
-                list(sweep(iris))  # compiled code is loaded
+                sweep = partial(iterate, data, elsewhere=cluster.done)
+                list(sweep(replace(settings, C=CS[3:4])))  # loaded
                 workers = _workers(cluster)
-                taken[way].append(_taken(partial(sweep, data), rows, workers))
+                taken[way].append(_taken(partial(sweep, settings), rows, workers))
     _tell(name, len(rows), taken)
     with Cluster.of(two) as cluster:
         work = partial(iterate, data, two, elsewhere=cluster.done)

@@ -19,6 +19,7 @@ from msvm_select.sweep.cells import Chain
 from msvm_select.sweep.cluster.connect import hushed
 from msvm_select.sweep.cluster.there import packed, run_there, versions_here
 from msvm_select.sweep.costs import as_a_rule
+from msvm_select.sweep.shards import parts
 from msvm_select.train.events import (
     CellDone,
     CellProgress,
@@ -48,6 +49,7 @@ class Work:
         self, cluster: Cluster, chains: Sequence[Chain], progress: Progress
     ) -> None:
         """Nothing is sent yet; DataError where no worker could hold a chain."""
+        chains = cut(chains, sum(cluster.workers.values()))
         self.cluster, self.chains, self.progress = cluster, chains, progress
         self.client = cluster.client
         self.topic = f"msvm-select-{uuid.uuid4().hex}"
@@ -59,7 +61,7 @@ class Work:
         self.samples = pickle.dumps(self.shared, pickle.HIGHEST_PROTOCOL)
         self.lacking = [set(chain.lacking) for chain in chains]
         self.times = [0] * len(chains)
-        self.tested, self.noted = set[int](), False
+        self.tested, self.noted = set[Any](), False
         self.failures: list[str] = []
         self.there: dict[str, int] = {}
         self.looked, self.looks = 0.0, 0
@@ -127,8 +129,8 @@ class Work:
                     self.lacking[number].remove(row.C)
                     yield event
             case GramTested():
-                if number not in self.tested:
-                    self.tested.add(number)
+                if event.kernel not in self.tested:
+                    self.tested.add(event.kernel)
                     self.progress(event)
             case Noted():
                 if not self.noted:
@@ -210,6 +212,24 @@ class Work:
         lanes, new = sum(there.values()), came if self.looks else ()
         self.progress(Workers(self.cluster.name, len(there), lanes, gone, new))
         self.there, self.looks = there, self.looks + 1
+
+
+def cut(chains: Sequence[Chain], lanes: int) -> list[Chain]:
+    """More chains, cut along C, where fewer than ``lanes`` would leave some idle.
+
+    A piece that begins in the middle of C trains the machines below, too, and does not
+    judge them: its rows are the same to the last bit.
+    """
+    lacking = [chain.lacking for chain in chains]
+    most = max(map(len, lacking))
+    if lanes <= len(chains):
+        return list(chains)
+    return [
+        replace(chains[i], asked=tuple(lacking[i][places.start : places.stop]))
+        for part in parts(len(chains), most, lanes)
+        for i, places in part.items()
+        if lacking[i][places.start : places.stop]
+    ]
 
 
 def _resources(cluster: Cluster, ready: Prepared) -> dict[str, float] | None:

@@ -348,6 +348,23 @@ def test_samples_of_two_classes_at_one_place_tie_exactly():
     assert found.wrong[tied].all()
 
 
+def test_rows_that_stand_twice_are_left_out_once():
+    """Of one class, place and weight; with another weight each by itself."""
+    rng = np.random.default_rng(4)
+    X, y = rng.normal(size=(30, 2)), np.arange(30) % 3
+    X, y = np.r_[X, X[:9]], np.r_[y, y[:6], (y[6:9] + 1) % 3]
+    dual = Dual(Rbf(0.7).gram(X), y, 3, 2.0)
+    found = judged(dual)
+    assert distance(found, by_retraining(dual)) < 1e-8
+    asked = np.flatnonzero(found.road[:6] != NOT_A_SV)
+    assert np.array_equal(found.margins[asked], found.margins[30 + asked])
+    weights = np.where(np.arange(39) < 33, 1.0, 2.0)
+    found = judged(replace(dual, weights=weights))
+    smallest = found.margins.min(axis=1)
+    assert smallest[:3] == pytest.approx(smallest[30:33], abs=1e-9)
+    assert np.abs(smallest[3:6] - smallest[33:36]).max() > 1e-3
+
+
 def test_a_class_of_one_sample_is_wrong():
     """It cannot be predicted without it; its margin is -inf."""
     problem = SETS["tiny"]

@@ -67,6 +67,8 @@ SOUND = 1e-7  # gain of a cycle: beyond it, biases may be off
 BESIDE = 1e-5  # of the largest alpha: so near to a bound it may be rounding
 MOST_MISSED = 300  # of one sample
 WRONG = 1e-7  # r of the wrong sign: it was missed
+MOST_COMPARED = 4000  # samples that are compared, whether some are at one place
+ROUNDED = 1e-13  # of the largest K_ii: rows of K that differ by less are the same
 CLEAR = 1e-6  # a margin below is retrained: the tableau has some nine digits
 
 
@@ -100,8 +102,12 @@ def judge_every_sample(
         chunk = CHUNK
     if isinstance(work.bench.sorted_gram, Blocks):  # each is proven by all samples
         chunk = min(chunk, IN_A_RACE * 2)
+    everyone, alike = asked, asked
     if watch is not unwatched:
         asked, chunk = work.likely_errors_first(asked), min(chunk, IN_A_RACE)
+    else:
+        alike = work.alike(asked)
+        asked = np.unique(alike)
     todo = asked
     for _ in range(WATCHES):
         for done in range(0, todo.size, chunk):
@@ -117,6 +123,7 @@ def judge_every_sample(
         work.retrain(int(p))
     if asked.size:
         tell(asked.size, asked.size)
+    work.repeat(alike, everyone)
     return work.in_order()
 
 
@@ -379,6 +386,36 @@ class _LeavingOut:
         if other is not None:
             self.kept = Rows(other)
         return other is not None
+
+    def alike(self, asked: Ints) -> Ints:
+        """For each the first at its place, of its class and box: the same without it.
+
+        (Of one that training decides, the first that it decides.)
+        """
+        gram = self.bench.sorted_gram
+        if isinstance(gram, Blocks) or not 0 < asked.size <= MOST_COMPARED:
+            return asked
+        K, Z = gram.arrays
+        there, own = K if K.size else Z, self.full.diagonal[asked]
+        near = (
+            own[:, None] + own - 2.0 * gram.block(asked, asked) <= ROUNDED * own.max()
+        )
+        for each in (self.y, self.box, self.decided):
+            near &= each[asked][:, None] == each[asked]
+        np.fill_diagonal(near, True)  # noqa: FBT003
+        first = asked[near.argmax(axis=1)]
+        other = np.flatnonzero(first != asked)
+        apart = np.abs(there[first[other]] - there[asked[other]]).max(axis=1, initial=0)
+        other = other[apart > ROUNDED * np.abs(there).max()]
+        first[other] = asked[other]
+        return np.asarray(first)
+
+    def repeat(self, first: Ints, asked: Ints) -> None:
+        """The answers of the ``first`` are those of the ``asked``."""
+        for each in (
+            self.margins, self.road, self.exchanges, self.at_top, self.unsure,
+        ):  # fmt: skip
+            each[asked] = each[first]
 
     def likely_errors_first(self, asked: Ints) -> Ints:
         """By the margin of training, less what p's own alpha have in it."""

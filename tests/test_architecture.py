@@ -96,6 +96,7 @@ LATE = {
     # who classifies new samples compiles nothing
     ("parts.py", "msvm_select.votes"),
     ("metrics/tempered.py", "msvm_select.metrics.loops"),
+    ("metrics/base.py", "msvm_select.metrics"),
     # settings load no engine
     ("settings/settings.py", "msvm_select.criteria.base"),
     ("settings/settings.py", "msvm_select.kernels.low_rank"),

@@ -24,7 +24,6 @@ import numpy as np
 
 from msvm_select.errors import SettingsError
 from msvm_select.left_out import LeftOut
-from msvm_select.metrics import loops
 from msvm_select.records import Dataset, Floats, Ints, Mask
 
 
@@ -148,6 +147,8 @@ class Metric(ABC):
     def measured(self, answers: Answers) -> tuple[float, float]:
         """The number, and its standard error: NaN of a single unit."""
         value, without = self.of(answers)
+        from msvm_select.metrics import loops
+
         return value, loops.jackknife(without)
 
 
@@ -161,4 +162,6 @@ class Mean(Metric):
     def of(self, answers: Answers) -> tuple[float, Floats]:
         """sum_i w_i l_i / sum_i w_i."""
         a, without = answers, np.empty(answers.units)
+        from msvm_select.metrics import loops
+
         return loops.mean_loss(self.losses(a), a.weights, a.unit, without), without

@@ -386,6 +386,8 @@ def test_ctrl_c_counts_even_if_a_solver_swallows_it(
 ) -> None:
     """The cell under way is not trusted, those before it are kept; exit 130."""
     monkeypatch.setitem(SOLVERS, "deaf", Deaf)
+    # A shell's background jobs ignore Ctrl-C, and so do tests that run in one.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     result = run("sweep", small, "--solver", "deaf", "--C", "1,2,3", "--format", "csv")
     assert result.exit_code == 130
     assert [row["C"] for row in rows_of(result.stdout)] == ["1.0"]

@@ -228,6 +228,8 @@ def test_nobody_there(monkeypatch: pytest.MonkeyPatch, data: Dataset) -> None:
     found = run("sweep", IRIS, "--cluster", "tcp://127.0.0.1:9", "-q")
     assert found.exit_code == 1
     assert "No Dask scheduler answers at tcp://127.0.0.1:9" in found.stderr
+    assert "refused" in found.stderr
+    assert "<" not in found.stderr
     with (
         _near(n_workers=0) as empty,
         pytest.raises(MsvmError, match="has no workers, and none came within"),

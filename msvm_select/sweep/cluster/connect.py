@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import os
+import re
 import signal
 import time
 from collections.abc import Iterator
@@ -38,7 +39,8 @@ def connected(settings: Settings) -> tuple[Any, str, Any]:
             name="msvm-select",
         )  # fmt: skip
     except (OSError, RuntimeError, ValueError) as error:
-        reason = str(error.__cause__ or error).partition("\n")[0]
+        first = str(error.__cause__ or error).partition("\n")[0]
+        reason = re.sub(r"\bin <[^>]*>: ", "", first)  # Dask names its own object
         raise MsvmError(
             f"No Dask scheduler answers at {name} ({reason}): is it running (`dask "
             "scheduler`), and can this machine reach that port?"

@@ -99,3 +99,21 @@ def test_what_cannot_be_studied(tmp_path):
     found = run("experiment", "three-gaussians", tmp_path)
     assert found.exit_code == 2
     assert "only choosing takes a folder" in found.stderr
+
+
+def test_every_regret_is_in_the_picture() -> None:
+    """The panels share an axis, which reaches as far as the worst rule of any."""
+    pytest.importorskip("matplotlib")
+    from msvm_select.show.figures.regrets import figure_of_regrets
+
+    picks = [
+        Pick("toy", machine, "l1", 0, rule, "", error, 0.0, 0.0)
+        for machine, rule, error in (
+            ("ovo", "cv:5", 0.01), ("ovo", "loo", 0.02),
+            ("ww", "cv:5", 0.01), ("ww", "loo", 0.3),
+        )
+    ]  # fmt: skip
+    for axes in figure_of_regrets(picks).axes:
+        low, high = axes.get_xlim()
+        assert low == 0.0
+        assert high > 30.0

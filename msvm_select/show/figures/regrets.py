@@ -42,7 +42,7 @@ def figure_of_regrets(picks: Sequence[Pick]) -> Figure:
         axes.set_yticks(range(len(names)), names)
         axes.set_title(f"--machine {key[0]} --loss {key[1]}")
         axes.set_xlabel("mean regret, points of test error")
-        axes.set_xlim(left=0.0)
+    panels[0].set_xlim(left=0.0)  # after all is drawn: the axis is shared
     return figure
 
 

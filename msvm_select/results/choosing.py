@@ -108,10 +108,9 @@ def _cell(row: Row) -> list[Any]:
 
 def standard_error(results: Results, row: Row) -> float:
     """That of the row's value: of a metric its own, or of an error rate."""
-    value, error = row.value(results.column), column_of(results.column).error
+    error = column_of(results.column).error
     if not error:
-        apart = row.error_se if _of_answers(results) else None
-        return binomial_error(value, _judged(results)) if apart is None else apart
+        return rate_error(results, row, results.column)
     told: float | None = row.value(error)
     if told is None:
         raise SettingsError(
@@ -121,10 +120,28 @@ def standard_error(results: Results, row: Row) -> float:
     return told
 
 
-def _of_answers(results: Results) -> bool:
-    """Whether the rate is that of the answers, whose error ``error_se`` is."""
+def rate_error(results: Results, row: Row, column: str) -> float:
+    """That of an error rate: by the jackknife if known, or sqrt(p(1 - p)/m)."""
+    known = jackknifed(results, row, column)
+    p = row.value(column)
+    return binomial_error(p, _judged(results, column)) if known is None else known
+
+
+def jackknifed(results: Results, row: Row, column: str) -> float | None:
+    """``error_se``, if it is of this rate: of the first criterion with answers.
+
+    A csv alone does not tell the criteria; there it is of the only rate, if it is one.
+    """
     of = answering(results.criteria)
-    return of is not None and scored_columns([of])[of] == results.column
+    rates = [name for name in _rates(row) if row.value(name) is not None]
+    if of is not None:
+        rates = [scored_columns(results.criteria)[of]]
+    return row.error_se if rates == [column] else None
+
+
+def _rates(row: Row) -> list[str]:
+    names = (*(c.name for c in RANKED_BY.values()), *row.further)
+    return [name for name in names if column_of(name).role == "rate"]
 
 
 def binomial_error(p: float, m: float) -> float:
@@ -132,7 +149,7 @@ def binomial_error(p: float, m: float) -> float:
     return math.sqrt(p * max(0.0, 1.0 - p) / m)
 
 
-def _judged(results: Results) -> float:
+def _judged(results: Results, column: str) -> float:
     """How many samples the rate is of: all, or those that were held out."""
     samples = results.rows[0].n_samples
     if samples < 1:
@@ -140,15 +157,15 @@ def _judged(results: Results) -> float:
             "select: 1se must know how many samples there were, and the column "
             "n_samples is not there."
         )
-    if column_of(results.column).criterion == "holdout":
-        return max(1.0, samples * _held_out(results))
+    if column_of(column).criterion == "holdout":
+        return max(1.0, samples * _held_out(results, column))
     return samples
 
 
-def _held_out(results: Results) -> float:
+def _held_out(results: Results, column: str) -> float:
     """The share that holdout was asked for with; a csv alone does not tell."""
     asked = {column: text for text, column in scored_columns(results.criteria).items()}
-    name, colon, argument = asked.get(results.column, results.rank_by).partition(":")
+    name, colon, argument = asked.get(column, results.rank_by).partition(":")
     share = argument if colon else RANKED_BY[name].usual if results.criteria else ""
     with suppress(ValueError):
         return float(share)

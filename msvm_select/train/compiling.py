@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
+from msvm_select.errors import MsvmError
 from msvm_select.geometry.ball import pair_steps
 from msvm_select.geometry.spans import predict_parts
 from msvm_select.metrics import loops
@@ -55,9 +56,27 @@ def _used(event: Started) -> Iterator[tuple[str, int, Any]]:
 
 
 def _new(kernel: Any) -> bool:
-    """Whether the cache has nothing of it."""
+    """Whether the cache has nothing of it, or nothing that this version can read.
+
+    The index names the types that a kernel was compiled for. Where an older version had
+    one in a module that is gone, numba would end at every call: the index is emptied.
+    """
     file = getattr(getattr(kernel, "_cache", None), "_cache_file", None)
     try:
         return file is not None and not file._load_index()
     except OSError:
         return True
+    except Exception as error:  # whatever unpickling raises
+        _empty(file, error)
+        return True
+
+
+def _empty(file: Any, error: Exception) -> None:
+    try:
+        file.flush()
+    except OSError:
+        raise MsvmError(
+            f"{file._index_path}: another version of msvm-select compiled this, and it "
+            f"cannot be read here ({error}): delete the file, or let NUMBA_CACHE_DIR "
+            "name a folder that can be written to."
+        ) from error

@@ -76,6 +76,23 @@ def test_the_standard_error_is_of_the_samples_that_were_judged() -> None:
         standard_error(ranked(*held_out, by="holdout"), held_out[0])
 
 
+def test_the_jackknife_is_that_of_the_criterion_it_was_computed_of() -> None:
+    """The first with answers, in whichever column; a csv alone: of the only rate."""
+    cell = row(1.0, 1.0, 0.1, cv_error=0.2, error_se=0.07)
+    cell = Row.of(cell.values() | {"cv10_error": 0.2})
+    for criteria, by, error in (
+        (("loo", "cv:5"), "loo", 0.07),
+        (("cv:10", "cv:5", "loo"), "cv:10", 0.07),
+        (("cv:10", "cv:5", "loo"), "cv:5", 0.04),
+        (("cv:10", "cv:5", "loo"), "loo", 0.03),
+        ((), "loo", 0.03),
+    ):
+        results = ranked(cell, by=by, criteria=criteria)
+        assert standard_error(results, cell) == pytest.approx(error)
+    alone = row(1.0, 1.0, 0.1, error_se=0.07)
+    assert standard_error(ranked(alone), alone) == pytest.approx(0.07)
+
+
 def test_one_standard_error_of_no_error_is_none() -> None:
     """At an error rate of 0 only ties are left."""
     choice = chosen(ranked(row(1.0, 1.0, 0.0), row(1.0, 0.5, 0.01)), "1se").choice

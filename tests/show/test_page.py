@@ -166,6 +166,18 @@ def test_the_answer_is_one_sentence_with_its_error() -> None:
     assert f"{100 * p:.1f} % ± {spread:.1f} %" in plain
 
 
+def test_the_answer_of_weighted_samples_is_that_of_the_table() -> None:
+    """The share of the weights, and the error by the jackknife."""
+    found = report()
+    weighed = replace(found.chosen, loo_rate=0.25, error_se=0.09)
+    others = [row for row in found.results.rows if row is not found.chosen]
+    results = Results((weighed, *others), "loo", settings=found.results.settings)
+    page = Page(render(replace(found, results=results)))
+    text = " ".join(page.texts["p"]).replace("\xa0", " ")
+    assert "error rate, by their weights, of 25.0 % ± 9.0 %" in text
+    assert "jackknife, in which a group counts as one sample." in text
+
+
 def test_the_confusion_matrix_counts_every_sample(page: Page) -> None:
     """Its rows are those of the leave-one-out of the chosen cell."""
     chart = report().confusion

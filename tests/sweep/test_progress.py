@@ -3,16 +3,21 @@ from __future__ import annotations
 import io
 import itertools
 import os
+import pickle
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from numba.core.caching import IndexDataCacheFile
 from rich.console import Console
 
 from msvm_select.cli import talk
 from msvm_select.cli.talk import ROOM, Display, fitting
 from msvm_select.columns import Row
+from msvm_select.errors import MsvmError
 from msvm_select.kernels.inner_products import Polynomial
 from msvm_select.kernels.rbf import Rbf
 from msvm_select.phrases import between, exactly, roughly
@@ -441,3 +446,22 @@ def test_what_is_compiled_is_said(
     assert "the metric auc, once" in scored
     monkeypatch.setattr(compiling, "_new", lambda kernel: False)
     assert compiling.compiling_note(started) == ""
+
+
+def test_an_index_of_another_version_is_emptied(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It names a module that is gone; what cannot be emptied is told."""
+    file = IndexDataCacheFile(str(tmp_path), "kernel", (1.0, 2))
+    kernel = SimpleNamespace(_cache=SimpleNamespace(_cache_file=file))
+    stale = pickle.dumps(file._version) + b"cmsvm_select.gone\nArrays\n."
+    index = Path(file._index_path)
+    index.write_bytes(stale)
+    with pytest.raises(ModuleNotFoundError):
+        file._load_index()
+    assert compiling._new(kernel)
+    assert file._load_index() == {}
+    index.write_bytes(stale)
+    monkeypatch.setattr(file, "flush", lambda: (tmp_path / "no" / "folder").mkdir())
+    with pytest.raises(MsvmError, match="delete the file"):
+        compiling._new(kernel)

@@ -151,7 +151,7 @@ def _answer(report: Report) -> Html:
     facts = tables.facts(words.diagnostics(chosen))
     right = el("div", el("h3", "Training diagnostics"), facts)
     exact = report.confusion is not None or chosen.loo_errors is not None
-    reading = el("p", words.caveat(results), class_="aside") if exact else None
+    reading = el("p", words.caveat(results, chosen), class_="aside") if exact else None
     beside = el("div", left, right, _trust(report), class_="beside")
     return joined([*parts, beside, reading])
 

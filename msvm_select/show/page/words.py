@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 import re
 import shlex
 from collections.abc import Iterator, Mapping
@@ -12,7 +13,13 @@ from typing import Any
 
 from msvm_select.columns import CELL, Row, column_of, lower_bound
 from msvm_select.phrases import counted
-from msvm_select.results.choosing import binomial_error, edge_notes, power_of_two
+from msvm_select.results.choosing import (
+    binomial_error,
+    edge_notes,
+    jackknifed,
+    power_of_two,
+    rate_error,
+)
 from msvm_select.results.notes import (
     baseline,
     baseline_warning,
@@ -75,16 +82,20 @@ def answer(results: Results, chosen: Row | None, confusion: Confusion | None) ->
     standing = f" is {_standing(results, chosen)}. "
     known = baseline(results)
     constant = f" {known.text}." if known else ""
-    parts = (f"{tried}, ", cell, standing, _left_out(chosen, confusion), constant)
+    errors = _left_out(results, chosen, confusion)
+    parts = (f"{tried}, ", cell, standing, errors, constant)
     return el("p", *parts, class_="answer")
 
 
-def caveat(results: Results) -> str:
+def caveat(results: Results, chosen: Row | None) -> str:
     """How to read the figures of the answer."""
+    known = chosen is not None and jackknifed(results, chosen, "loo_rate") is not None
+    apart = "is that of the jackknife, in which a group counts as one sample"
     text = (
         "The leave-one-out errors are exact: each sample is classified by the machine "
         "trained without it, at the same setting and with the features scaled as in "
-        "the whole data set. The standard error assumes independent samples."
+        "the whole data set. The standard error "
+        f"{apart if known else 'assumes independent samples'}."
     )
     count = len(results.rows)
     if count == 1:
@@ -169,17 +180,23 @@ def _standing(results: Results, chosen: Row) -> str:
     return f"the simplest of the {choice.tied} that are the best {by}"
 
 
-def _left_out(row: Row, confusion: Confusion | None) -> str:
+def _left_out(results: Results, row: Row, confusion: Confusion | None) -> str:
+    """The errors of leave-one-out, and their rate by the weights of the samples."""
     errors = row.loo_errors if confusion is None else confusion.errors
     if errors is None:
         return "Its leave-one-out error rate was not computed."
-    m = row.n_samples
-    spread = f"{percent(errors / m)} \N{PLUS-MINUS SIGN} "
-    spread += percent(binomial_error(errors / m, m))
+    m, rate = row.n_samples, row.loo_rate
+    if rate is None:  # ranked by another criterion
+        rate, error = errors / m, binomial_error(errors / m, m)
+    else:
+        error = rate_error(results, row, "loo_rate")
+    spread = f"{percent(rate)} \N{PLUS-MINUS SIGN} {percent(error)}"
+    weighed = "" if math.isclose(rate, errors / m) else ", by their weights,"
     verb = "is" if errors == 1 else "are"
     return (
         f"Each left out of the training in turn, {errors} of {m} samples {verb} "
-        f"misclassified: a leave-one-out error rate of {spread} (one standard error)."
+        f"misclassified: a leave-one-out error rate{weighed} of {spread} "
+        "(one standard error)."
     )
 
 

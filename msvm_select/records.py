@@ -28,6 +28,8 @@ PlainRow = Mapping[str, Plain]
 DEPENDENT = 1e-12  # of the largest K_ii: a pivot of K below it is rounding
 AS_MATRIX = 8000  # samples up to which a part of K = Z Z' is held as a matrix
 TOGETHER = 256  # rows that are made at once
+FEW_MOVED = 3  # times as many samples as rows of K are taken for a product
+MOVED_TOGETHER = 2**18  # numbers of these rows at once
 TIE = 1e-10  # a margin below is a tie: what is left of it is rounding
 
 
@@ -274,9 +276,16 @@ class Gram:
 
     def product(self, tau: Floats) -> Floats:
         """K tau, without building K where the factor is there."""
-        if self.factor is None:
+        if self.factor is not None:
+            return np.asarray(self.factor @ (self.factor.T @ tau))
+        moved = np.flatnonzero(tau.any(axis=1))
+        if FEW_MOVED * moved.size > self.m:
             return np.asarray(self.matrix @ tau)
-        return np.asarray(self.factor @ (self.factor.T @ tau))
+        out, some = np.zeros(tau.shape), max(1, MOVED_TOGETHER // self.m)
+        for first in range(0, moved.size, some):
+            rows = moved[first : first + some]
+            out += self.matrix[rows].T @ tau[rows]
+        return out
 
     def products(self, tau: Floats) -> Floats:
         """K tau_k for each class k of tau (Q, m, columns), of which many rows are 0."""

@@ -18,6 +18,7 @@ arcs of each sample, exact where K is diagonal; its inverse is (v - 1 (1'v) / (1
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,7 +32,9 @@ from msvm_select.solvers.exact.classes import (
     by_classes,
     class_operations,
 )
+from msvm_select.solvers.exact.common import CommonFactor, common_operations
 from msvm_select.solvers.exact.path import walked
+from msvm_select.solvers.exact.thin import ThinGram
 from msvm_select.solvers.exact.together import Together
 
 MOST_DIRECT = 6000  # free variables of one factor
@@ -73,6 +76,22 @@ class Problem:
         """F_{y_i} - F_k as (Q, m): H alpha for the alpha whose F this is."""
         return np.asarray(F[self.y, np.arange(self.y.size)] - F)
 
+    @cached_property
+    def variables(self) -> Mask:
+        """Which (k, i) are variables (Q, m)."""
+        found = np.tile(self.box > 0.0, (self.Q, 1))
+        found[self.y, np.arange(self.y.size)] = False
+        return found
+
+    def held(
+        self, alpha: Floats, F: Floats, b: Floats, tolerance: float
+    ) -> tuple[Mask, Mask]:
+        """Those at 0, and at the box, that the gradient keeps there for biases b."""
+        breach = 1.0 - self.gradient_of(F) - (b[self.y] - b[:, None])
+        low = self.variables & (alpha <= 0.0) & (breach <= tolerance)
+        high = self.variables & (alpha >= self.box) & (breach >= -tolerance)
+        return low, high
+
     def outputs(self, alpha: Floats) -> Floats:
         """F = (K tau)' (Q, m)."""
         return np.ascontiguousarray(self.gram.product(self.tau(alpha)).T)
@@ -105,32 +124,33 @@ class Exchanged:
 
 
 def exchange(
-    problem: Problem, alpha: Floats, F: Floats, b: Floats, tolerance: float
+    problem: Problem, alpha: Floats, F: Floats, low: Mask, high: Mask, tolerance: float
 ) -> Exchanged:
-    """From a point near the optimum, with biases b (Q,), by exchanging whole blocks."""
-    box, y = problem.box, problem.y
-    others = np.tile(box > 0.0, (problem.Q, 1))
-    others[y, np.arange(y.size)] = False
-    breach = 1.0 - problem.gradient_of(F) - (b[y] - b[:, None])
-    low = others & (alpha <= 0.0) & (breach <= tolerance)
-    high = others & (alpha >= box) & (breach >= -tolerance)
+    """From those held at 0 and at the box, by exchanging whole blocks."""
+    box, y, others = problem.box, problem.y, problem.variables
     best, gradients, residual, tries = np.inf, True, NOT_YET, TURNS_TRIED
+    shared: CommonFactor | None = None
     for solves in range(1, MOST_SYSTEMS + 1):
         free = others & ~low & ~high
         if not free.any():
             break
-        alpha = np.where(high, box, np.where(low, 0.0, alpha))
-        F = problem.outputs(alpha)
+        held = np.where(high, box, np.where(low, 0.0, alpha))
+        F, alpha = F + problem.outputs(held - alpha), held
         g, adrift = 1.0 - problem.gradient_of(F), problem.tau(alpha).sum(axis=0)
-        there, factor = False, None
-        products = int(_operations(problem, free) / (CHEAPER * y.size**2 * problem.Q))
+        there, factor, cheap = False, None, False
+        by_direct = _operations(problem, free, shared)
+        products = int(by_direct / (CHEAPER * y.size**2 * problem.Q))
         if gradients and products >= LEAST_PRODUCTS:
             step, b, there = _conjugate_gradients(
                 problem, free, g, adrift, products, residual
             )
             gradients = there  # where they crawl once, they are not tried again
         if not there:
-            step, b, factor = _solved(problem, free, g, adrift)
+            step, b, made = _solved(problem, free, g, adrift, shared)
+            if isinstance(made, CommonFactor):  # the next one costs little
+                shared, cheap = made, True
+            else:
+                factor = made
         alpha = alpha + step
         F = F + problem.outputs(step)
         breach = 1.0 - problem.gradient_of(F) - (b[y] - b[:, None])
@@ -140,9 +160,7 @@ def exchange(
         if there and residual > RESIDUAL and not 0 < count <= FEWER * best:
             best, residual = np.inf, RESIDUAL  # from here on all digits count
         elif count == 0:
-            # where no free arc ties two groups of classes, no step balances their flow
-            left = np.abs(problem.tau(alpha).sum(axis=0)).max()
-            return Exchanged(alpha, F, solves, bool(left <= LEVEL * alpha.sum()))
+            return _ended(problem, alpha, F, solves)
         else:
             if factor is not None and count <= MOST_TURNED and tries:
                 tries -= 1
@@ -150,7 +168,8 @@ def exchange(
                 if found is not None:
                     return found
             circles = count > FEWER * min(best, float(free.sum()))
-            if circles or (count < FEW_WRONG * free.sum() and not there):
+            few = count < FEW_WRONG * free.sum() and not (there or cheap)
+            if circles or few:
                 found = _finished(problem, factor, free, alpha, breach, count, solves)
                 if found is not None or circles:
                     return found or Exchanged(alpha, F, solves, False)
@@ -158,6 +177,15 @@ def exchange(
         low = np.where(wrong, free & (alpha < 0.0), low)
         high = np.where(wrong, free & (alpha > box), high)
     return Exchanged(alpha, F, solves, False)
+
+
+def _ended(problem: Problem, alpha: Floats, F: Floats, solves: int) -> Exchanged:
+    """With nothing left to exchange: the optimum, if the flow is balanced.
+
+    Where no free arc ties two groups of classes, no step balances theirs.
+    """
+    left = np.abs(problem.tau(alpha).sum(axis=0)).max()
+    return Exchanged(alpha, F, solves, bool(left <= LEVEL * alpha.sum()))
 
 
 def _turned(
@@ -171,7 +199,7 @@ def _turned(
     found = None if engine is None else engine.put_right()
     if found is None:
         return None
-    return Exchanged(found, problem.outputs(found), solves + 1, True)
+    return _ended(problem, found, problem.outputs(found), solves + 1)
 
 
 def _finished(
@@ -187,12 +215,22 @@ def _finished(
     found = walked(factor, gram, y, problem.box, free, alpha, breach)
     if found is None:
         return None
-    return Exchanged(found, problem.outputs(found), solves + 1, True)
+    return _ended(problem, found, problem.outputs(found), solves + 1)
 
 
-def _operations(problem: Problem, free: Mask) -> float:
-    """Multiplications of the cheaper direct road."""
-    return min(_dense_operations(free), class_operations(problem.y, free))
+def _operations(problem: Problem, free: Mask, shared: CommonFactor | None) -> float:
+    """Multiplications of the cheapest direct road."""
+    by_class = class_operations(problem.y, free)
+    common = _common_operations(problem, free, shared)
+    return min(_dense_operations(free), by_class, common)
+
+
+def _common_operations(
+    problem: Problem, free: Mask, shared: CommonFactor | None
+) -> float:
+    """Those of the factor that is common to the classes; of a thin K there is none."""
+    thin = isinstance(problem.gram, ThinGram)
+    return np.inf if thin else common_operations(free, shared)
 
 
 def _dense_operations(free: Mask) -> float:
@@ -201,15 +239,24 @@ def _dense_operations(free: Mask) -> float:
 
 
 def _solved(
-    problem: Problem, free: Mask, g: Floats, imbalance: Floats
-) -> tuple[Floats, Floats, ClassFactor | None]:
-    """The step and b by the cheaper direct road; LinAlgError where there is none.
+    problem: Problem, free: Mask, g: Floats, imbalance: Floats,
+    shared: CommonFactor | None,
+) -> tuple[Floats, Floats, ClassFactor | CommonFactor | None]:  # fmt: skip
+    """The step and b by the cheapest direct road; LinAlgError where there is none.
 
-    With the factor, where it is that of the classes.
+    With the factor, where it is that of the classes or common to them.
     """
-    if _dense_operations(free) <= class_operations(problem.y, free):
+    by_class, dense = class_operations(problem.y, free), _dense_operations(free)
+    given = (problem.y, free, g, imbalance)
+    if _common_operations(problem, free, shared) < min(by_class, dense):
+        try:
+            factor = CommonFactor.of(problem.gram, free, shared)
+            return *factor.solve(*given), factor
+        except np.linalg.LinAlgError:  # K is too near to singular for it
+            pass
+    if dense <= by_class:
         return *_direct(problem, free, g, imbalance), None
-    return by_classes(problem.gram, problem.y, free, g, imbalance)
+    return by_classes(problem.gram, *given)
 
 
 def refined(problem: Problem, alpha: Floats, F: Floats) -> tuple[Floats, Floats]:

@@ -31,7 +31,12 @@ from msvm_select.parts import FACTS, Composed, Parts, Told
 from msvm_select.records import Blocks, Dual, Mask
 from msvm_select.solution import Solution
 from msvm_select.solvers.base import Solver, keep_part
-from msvm_select.solvers.exact.exchange import MOST_DIRECT, exchange, refined
+from msvm_select.solvers.exact.exchange import (
+    MOST_DIRECT,
+    Exchanged,
+    exchange,
+    refined,
+)
 from msvm_select.solvers.exact.face import newton_on_face
 from msvm_select.solvers.exact.shrinking import shrunk
 from msvm_select.solvers.exact.workbench import Training
@@ -44,6 +49,8 @@ EXCHANGE_FROM = 160  # free variables from which a block exchange is tried
 FACE_UP_TO = 1000  # free variables from which the exchange is tried again first
 FINER = 0.05
 GAIN_ROUNDING = 2e-15  # of a gain near 1
+EXCHANGE_TOLERANCE = 1e-11  # of r at a bound
+FEW_AT_TOP = 0.03  # of the variables that are not 0
 AGAIN = 2  # times as many free variables: it is tried again where it ran away
 TRIES = 5  # rounds in which it is tried
 HOPELESS = 2  # systems up to which running away is final
@@ -141,8 +148,10 @@ class Exact(Solver):
         """Round after round, until the certificate holds."""
         if isinstance(training.bench.sorted_gram, Blocks):
             return shrunk(training, self._train)
-        training.step(FIRST_GAIN, NO_LONG_CYCLES, 1000 + 10 * training.A.size)
-        training.certify()
+        _from_wider_boxes(training)
+        if not self._done(training):
+            training.step(FIRST_GAIN, NO_LONG_CYCLES, 1000 + 10 * training.A.size)
+            training.certify()
         if self.gap > LENIENT:
             self._walk(training)
         best, since, tries = -np.inf, 0, TRIES
@@ -214,8 +223,10 @@ def _by_exchange(training: Training) -> bool:
     """
     if training.n_free < max(EXCHANGE_FROM, AGAIN * training.ran_away):
         return True
+    problem, A, F = training.problem, training.A, training.F
+    low, high = problem.held(A, F, training.b, EXCHANGE_TOLERANCE)
     try:
-        found = exchange(training.problem, training.A, training.F, training.b, 1e-11)
+        found = exchange(problem, A, F, low, high, EXCHANGE_TOLERANCE)
     except np.linalg.LinAlgError:
         return False
     training.solves += found.solves
@@ -223,13 +234,41 @@ def _by_exchange(training: Training) -> bool:
         if found.solves <= HOPELESS:
             training.ran_away = training.n_free
         return found.solves > HOPELESS
+    _taken_if_better(training, found)
+    return True
+
+
+def _from_wider_boxes(training: Training) -> None:
+    """Try the block exchange from the face of a smaller C, where few were at the box.
+
+    At the larger C most of these are free, and alpha of the others hardly changes.
+    """
+    before = training.before
+    if before is None:
+        return
+    top, free = before >= training.box_before, before > 0.0
+    if free.sum() < EXCHANGE_FROM or top.sum() > FEW_AT_TOP * free.sum():
+        return
+    problem = training.problem
+    low, nobody = problem.variables & ~free, np.zeros(free.shape, np.bool_)
+    F = problem.outputs(before)
+    try:
+        found = exchange(problem, before, F, low, nobody, EXCHANGE_TOLERANCE)
+    except np.linalg.LinAlgError:
+        return
+    training.solves += found.solves
+    if found.optimal:
+        _taken_if_better(training, found)
+
+
+def _taken_if_better(training: Training, found: Exchanged) -> None:
+    """The point of the exchange, only where that certifies better."""
     kept = training.A, training.F, training.gap
     training.A, training.F = found.alpha, found.F
     training.certify()
     if training.gap > kept[2]:
         training.A, training.F, _ = kept
         training.certify()
-    return True
 
 
 def _by_refinement(training: Training) -> None:

@@ -102,6 +102,10 @@ class Training:
         self.problem = Problem(self.bench.sorted_gram, self.bench.y, dual.Q, self.box)
         A = np.maximum(-scaled_start(dual, start)[self.bench.order].T, 0.0)
         A[self.bench.y, np.arange(dual.m)] = 0.0
+        self.before, self.box_before = None, self.box
+        if start is not None and dual.C > start.dual.C:
+            self.before = A * (start.dual.C / dual.C)
+            self.box_before = start.dual.box[self.bench.order]
         at_top = np.abs(A - self.box) <= 1e-13 * self.box
         A = within(np.where(at_top, self.box, A), self.bench.y, self.box)
         self.A: Floats = np.ascontiguousarray(A)
@@ -120,7 +124,7 @@ class Training:
             self.box[p] = 0.0
         bench = full.bench
         self.problem = Problem(bench.sorted_gram, bench.y, full.dual.Q, self.box)
-        self.A, self.steps, self.solves = A, 0, 0
+        self.A, self.steps, self.solves, self.before = A, 0, 0, None
         if isinstance(bench.sorted_gram, Blocks):  # few rows of K, not all
             self.F = full.F + self.problem.outputs(A - full.A)
             self.certify()
@@ -143,6 +147,7 @@ class Training:
         self.diagonal = gram.diagonal
         self.problem = Problem(self.bench.sorted_gram, y, dual.Q, box)
         self.steps = self.solves = self.ran_away = 0
+        self.before = None
         self.refresh()
         return self
 

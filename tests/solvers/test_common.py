@@ -1,0 +1,85 @@
+"""One inverse for all classes: where few arcs lack, and from a smaller C."""
+
+from __future__ import annotations
+
+from unittest.mock import patch
+
+import numpy as np
+import pytest
+
+from msvm_select.kernels.rbf import Rbf
+from msvm_select.records import Dual
+from msvm_select.solvers.exact import exchange, solver
+from msvm_select.solvers.exact.classes import by_classes
+from msvm_select.solvers.exact.common import CommonFactor, common_operations
+from msvm_select.solvers.exact.solver import Exact
+from tests.conftest import blobs
+from tests.solvers.test_leave_one_out import standardised
+
+
+@pytest.fixture
+def system():
+    """K, classes, free arcs (a few lack, and all of one sample), a right-hand side."""
+    rng = np.random.default_rng(3)
+    Q, m = 5, 40
+    y = np.sort(np.arange(m) % Q)
+    free = rng.random((Q, m)) < 0.9
+    free[:, 7] = False
+    free[y, np.arange(m)] = False
+    owed = rng.normal(size=Q)
+    gram = Rbf(0.8).gram(rng.normal(size=(m, 4)))
+    return gram, y, free, rng.normal(size=(Q, m)), owed - owed.mean()
+
+
+def test_the_step_is_that_of_the_factors_by_class(system):
+    """As are the biases, up to what is added to all."""
+    gram, y, free, g, owed = system
+    factor = CommonFactor.of(gram, free, None)
+    assert 7 not in factor.rows
+    step, b = factor.solve(y, free, g, owed)
+    expected, level, _ = by_classes(gram, y, free, g, owed)
+    np.testing.assert_allclose(step, expected, rtol=0.0, atol=1e-10)
+    np.testing.assert_allclose(b - b.mean(), level - level.mean(), atol=1e-10)
+    assert not step[~free].any()
+
+
+def test_a_factor_serves_on_while_samples_go(system):
+    """One of more samples solves the same system; one of fewer does not hold."""
+    gram, y, free, g, owed = system
+    whole = CommonFactor.of(gram, np.arange(5)[:, None] != y, None)
+    assert whole.holds(free)
+    assert not CommonFactor.of(gram, free, None).holds(np.arange(5)[:, None] != y)
+    step, _ = whole.solve(y, free, g, owed)
+    expected, _ = CommonFactor.of(gram, free, None).solve(y, free, g, owed)
+    np.testing.assert_allclose(step, expected, rtol=0.0, atol=1e-10)
+    assert common_operations(free, whole) <= common_operations(free, None)
+
+
+def test_a_matrix_that_is_singular_has_none(system):
+    """Twins of two classes leave no solution that K bears out."""
+    _, y, free, g, owed = system
+    gram = Rbf(0.8).gram(np.zeros((40, 4)))
+    with pytest.raises(np.linalg.LinAlgError):
+        CommonFactor.of(gram, free, None).solve(y, free, g, owed)
+
+
+@pytest.mark.parametrize("gamma", [0.5, 4.0])
+@pytest.mark.parametrize("road", ["common", "none"])
+def test_along_C_as_from_nothing(gamma, road):
+    """A machine begun at a smaller C is the one trained without: outputs and biases."""
+    data = standardised(blobs(50, 5, seed=31))
+    gram, last = Rbf(gamma).gram(data.X), None
+    inf = {"none": np.inf, "common": 0.0}[road]
+    for C in (0.1, 1.0, 20.0):
+        with (
+            patch.object(exchange, "common_operations", lambda *_: inf),
+            patch.object(solver, "EXCHANGE_FROM", 5),
+            patch.object(solver, "FEW_AT_TOP", 1.0),
+        ):
+            last = Exact().solve(Dual(gram, data.y, data.Q, C), last)
+        with patch.object(solver, "EXCHANGE_FROM", 10**9):
+            cold = Exact().solve(Dual(gram, data.y, data.Q, C))
+        assert last.converged
+        assert last.gap <= 1e-10
+        np.testing.assert_allclose(last.F, cold.F, rtol=0.0, atol=1e-8)
+        np.testing.assert_allclose(last.b, cold.b, rtol=0.0, atol=1e-7)

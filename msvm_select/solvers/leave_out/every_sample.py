@@ -96,6 +96,7 @@ def judge_every_sample(
     work.proves = every_margin and proven
     if only is not None:
         asked = asked[only[work.bench.order[asked]]]
+    work.asked = asked.size
     shifts = (work.full.dual.Q - 1) * work.full.A.size  # numbers one sample may ask for
     chunk = int(np.clip(A_CHUNK * MOST_STORED // shifts, 16, CHUNK))
     if asked.size and work.kept is not None and work.kept.together is not None:
@@ -152,7 +153,7 @@ class _LeavingOut:
         self.unsure = np.zeros(m)
         self.missed = np.zeros((Q, m), bool)
         self.foreseen: dict[int, Floats] = {}
-        self.proves = False
+        self.proves, self.asked = False, m
         self.present = np.bincount(self.y, minlength=Q) > 0
 
     def sort_out(self, every_margin: bool) -> Ints:
@@ -250,8 +251,8 @@ class _LeavingOut:
         """Those of the tableau, made when they are asked for; None without one."""
         full = self.full
         tableau = build(
-            self.bench.sorted_gram, self.y, full.A, full.F, self.b, self.box
-        )
+            self.bench.sorted_gram, self.y, full.A, full.F, self.b, self.box, self.asked
+        )  # fmt: skip
         return None if tableau is None else Rows(tableau)
 
     def _pass(self, kept: Rows, samples: Ints) -> Ints:

@@ -59,6 +59,8 @@ FAR_FEWER = 1.5  # times fewer products, for all that they are smaller ones
 POOR_BY_CLASSES = 0.1  # likewise of a factor by classes, which is refined
 LEAST_WATCHED = 800  # or so many
 ALL_WATCHED = 2800  # variables up to which the dense one, which watches all, is faster
+FEWER = 0.35  # so many times as many where few samples are left out,
+FEW = 0.5  # of all
 WITH_TWINS = 6000  # the same where samples of different classes are at one place
 TOGETHER_FROM = (
     1000  # free variables from which rows of the tableau are the dearer road
@@ -106,18 +108,27 @@ class Tableau:
 
 
 def build(
-    gram: Gram, y: Ints, alpha: Floats, F: Floats, b: Floats, box: Floats
+    gram: Gram, y: Ints, alpha: Floats, F: Floats, b: Floats, box: Floats, asked: int
 ) -> Tableau | None:
-    """The tableau at an optimum alpha, F (Q, m), box (m,); None: no such."""
+    """The tableau at an optimum alpha, F (Q, m), box (m,); None: no such.
+
+    ``asked``: how many samples will be left out.
+    """
     if isinstance(gram, Blocks):
         return _around(gram, y, alpha, F, b, box, np.zeros(alpha.shape, bool))
-    return _among(gram, y, alpha, F, b, box)
+    few = asked <= FEW * y.size
+    whole = ALL_WATCHED * (FEWER if few else 1.0)
+    return _among(gram, y, alpha, F, b, box, whole)
 
 
 def _among(
-    gram: Gram, y: Ints, alpha: Floats, F: Floats, b: Floats, box: Floats
-) -> Tableau | None:
-    """That of all these samples; where K is never held, by classes alone."""
+    gram: Gram, y: Ints, alpha: Floats, F: Floats, b: Floats, box: Floats,
+    whole: float = ALL_WATCHED,
+) -> Tableau | None:  # fmt: skip
+    """That of all these samples; where K is never held, by classes alone.
+
+    ``whole``: so many variables may all have their rows made.
+    """
     Q = alpha.shape[0]
     cols, rows = np.nonzero(np.arange(Q)[:, None] != y)
     a = alpha[cols, rows]
@@ -128,7 +139,7 @@ def _among(
     free[ties] = True
     arcs, n = _Arcs(y, rows, cols, a, r, free), int(free.sum())
     in_blocks = isinstance(gram, Blocks)
-    if in_blocks or (a.size > ALL_WATCHED and Q > 2):
+    if in_blocks or (a.size > whole and Q > 2):
         with suppress(np.linalg.LinAlgError):
             return _by_classes(gram, Q, arcs, box)
     if in_blocks or n * a.size > MOST_DENSE:

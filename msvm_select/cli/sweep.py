@@ -109,7 +109,7 @@ def perform(
     then: Callable[[Results], None] = lambda results: None,
     seen: Callable[[Results], None] = lambda results: None,
 ) -> None:
-    """The whole sweep, of ``samples`` that were read already or are read now.
+    """The whole sweep, of ``samples`` that are read and described, or are read now.
 
     ``seen`` is called with the results as soon as they are there, ``then`` with those
     of a sweep that was not stopped.
@@ -137,10 +137,10 @@ def perform(
     page = AskedPage(options["report"], data, reading)
     check_page(page.path, output.path, data)
     journal = opened_journal(options, output.path, page.path, data)
-    if samples is None:
-        samples = read(data, settings, **reading)
+    told = samples is not None
+    samples = samples or read(data, settings, **reading)
     heard = told_quicker(samples, settings, talk)
-    outcome = swept(samples, settings, talk, heard, journal)
+    outcome = swept(samples, settings, talk, heard, journal, told)
     if outcome.results is not None:
         seen(outcome.results)
         m, top = len(outcome.results.rows), settings.top

@@ -67,10 +67,12 @@ def swept(
     talk: Talk,
     progress: Progress | None = None,
     journal: journals.Journal | None = None,
+    told: bool = False,
 ) -> Outcome:
     """All rows, or those that were finished when Ctrl-C came or the journal failed.
 
-    ``progress`` hears of the sweep in the place of ``talk``.
+    ``progress`` hears of the sweep in the place of ``talk``. ``told``: the user knows
+    the notes on the data.
     """
     settings = loop.on_data(data, settings)
     keeper = cells.Kept(settings, progress or talk)
@@ -82,7 +84,7 @@ def swept(
     rows: list[Row] = []
     stop: KeyboardInterrupt | MsvmError | None = None
     with talk, journal or nullcontext():
-        for note in data.notes:
+        for note in () if told else data.notes:
             talk.say(f"Note: {note}")
         try:
             for row in beside(budget.within(sweep)):

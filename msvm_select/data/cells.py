@@ -160,11 +160,10 @@ class Reader:
 
     @property
     def meets_commas(self) -> bool:
-        """Whether all that is no number has a decimal comma, and surely one."""
-        cells = set().union(*(odd.distinct for odd in self.odd.values()))
-        if not all(map(COMMA.fullmatch, cells)):
-            return False
-        return not all(map(EITHER.fullmatch, cells))
+        """Whether columns are there whose cells have decimal commas, and surely one."""
+        columns = (odd.distinct for odd in self.odd.values())
+        commas = (cells for cells in columns if all(map(COMMA.fullmatch, cells)))
+        return not all(map(EITHER.fullmatch, set().union(*commas)))
 
     def tell(self, table_line: int | None, m: int, problems: Problems) -> None:
         """What is no number; ``table_line`` is that of the first of the m rows."""

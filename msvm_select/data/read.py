@@ -242,14 +242,13 @@ def _body(table: Table, options: ReadOptions, problems: Problems) -> Body:
         maybe = maybe and bool(reader.odd) and table.delimiter in ";\t"
         if maybe and reader.meets_commas:
             other = Reader(reader.roles, reader.na_values, Notation(comma=True))
-            tried = Problems(problems.name)
-            again = other.read(table, tried)
-            if not other.odd and not tried.found:
+            again = other.read(table, Problems(problems.name))  # they are told already
+            if other.odd.keys() < reader.odd.keys():
                 problems.note(
                     "numbers are written with decimal commas, and are read so "
                     "(--decimal comma)"
                 )
-                return again, other.notation
+                cells, reader = again, other
         reader.tell(table.heading.line, cells.lines.size, problems)
         return cells, reader.notation
 

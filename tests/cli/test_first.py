@@ -62,6 +62,14 @@ def test_called_again_it_continues(iris: Path) -> None:
     assert beside(iris) == ["iris.sweep.html", "iris.sweep.ndjson"]
 
 
+def test_what_is_odd_about_the_data_is_told_once(iris: Path) -> None:
+    """The check tells it, and the sweep does not again."""
+    iris.write_text(iris.read_text().replace("5.1,", ",", 1))
+    done = run(iris, *FEW, "--missing", "drop")
+    assert done.exit_code == 0, done.output
+    assert done.stderr.count("rows left out") == 1
+
+
 def test_no_file_of_another_is_overwritten(iris: Path) -> None:
     """A page of somebody, a journal of other settings: the next number is taken."""
     theirs = iris.with_name("iris.sweep.html")

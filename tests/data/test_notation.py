@@ -32,7 +32,7 @@ def test_decimal_commas_beside_semicolons_are_recognised() -> None:
     [
         "a;class\n1,500;x\n2,250;y\n",  # thousands as well
         "a;class\n1,5;x\n2.5;y\n",  # both marks
-        "a;class\n1,5;x\nred;y\n",  # text as well
+        "a;class\n1,5;x\nred;y\n",  # text in the same column
         'a,class\n"1,5",x\n"2,25",y\n',  # no semicolons
     ],
 )
@@ -40,6 +40,19 @@ def test_decimal_commas_are_not_guessed_where_they_are_in_doubt(text: str) -> No
     """Then the file is refused, with the options that decide it."""
     with pytest.raises(DataError, match="line 2, column 'a'.*comma"):
         read(text)
+
+
+def test_decimal_commas_are_recognised_beside_text() -> None:
+    """What is told of the file is the text alone, and how to read it works."""
+    text = "a;colour;b;class\n1,5;red;10;x\n2,25;blue;;y\n"
+    with pytest.raises(DataError) as refused:
+        read(text)
+    told = str(refused.value)
+    assert "'colour'" in told
+    assert "missing" in told
+    assert "comma" not in told
+    found = read(text, one_hot=("colour",), missing="mean")
+    assert found.X[:, 0].tolist() == [1.5, 2.25]
 
 
 def test_decimal_commas_that_are_said() -> None:

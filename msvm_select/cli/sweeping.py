@@ -114,7 +114,7 @@ def _cluster(settings: Settings, talk: Talk) -> clusters.Cluster | None:
             f"{'Starting' if starting else 'Connecting to'} {settings.cluster} ..."
         )
         known[way] = patiently(clusters.Cluster.of, settings)
-        context.with_resource(known[way])
+        context.call_on_close(known[way].close)
     return known[way]
 
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Executor
-from contextlib import contextmanager, nullcontext
+from contextlib import closing, contextmanager, nullcontext
 from dataclasses import asdict, replace
 from functools import partial
 from threading import Lock
@@ -131,7 +131,7 @@ def lent(
     if executor is not None:
         yield partial(done_on, executor)
     elif settings.cluster is not None:
-        with Cluster.of(settings) as cluster:
+        with closing(Cluster.of(settings)) as cluster:
             yield cluster.done
     else:
         yield None

@@ -99,6 +99,14 @@ def sweep(data: Dataset, **values: Any) -> list[tuple[Any, ...]]:
     return [(row.loo_errors, row.train_errors, row.dual_objective) for row in rows]
 
 
+def assert_alike(
+    one: list[tuple[Any, ...]], other: list[tuple[Any, ...]], rel: float = 1e-9
+) -> None:
+    """The same errors, and the objective but for rounding."""
+    assert [row[:2] for row in one] == [row[:2] for row in other]
+    assert [row[2] for row in one] == pytest.approx([row[2] for row in other], rel=rel)
+
+
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("machine", MACHINES)
 def test_of_full_rank_it_is_the_exact_machine(machine: str, loss: str) -> None:
@@ -108,9 +116,7 @@ def test_of_full_rank_it_is_the_exact_machine(machine: str, loss: str) -> None:
     for kernel, rank in (("rbf", 60), ("linear", 2)):
         exact = sweep(data, kernel=kernel, **how)
         low = sweep(data, kernel=kernel, low_rank=rank, **how)
-        for one, other in zip(exact, low, strict=True):
-            assert one[:2] == other[:2]
-            assert one[2] == pytest.approx(other[2], rel=1e-8)
+        assert_alike(exact, low, rel=1e-8)
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -146,9 +152,7 @@ def test_without_the_matrix_it_is_the_same(
     before = sweep(data, **how)
     for name in ("WHOLE", "WHOLE_OF_ALL"):
         monkeypatch.setattr(prepare, name, 20)
-    for one, other in zip(before, sweep(data, **how), strict=True):
-        assert one[:2] == other[:2]
-        assert one[2] == pytest.approx(other[2], rel=1e-9)
+    assert_alike(before, sweep(data, **how))
     settings = settings_from({**how, "C": 8, "gamma": 0.1})
     ready = prepared(data, settings)
     (cell,) = along_C(ready, ready.kernels[0])
@@ -166,9 +170,7 @@ def test_very_many_that_matter_are_held_as_features(
     before = sweep(data, **how)
     monkeypatch.setattr(prepare, "WHOLE_OF_ALL", 20)
     monkeypatch.setattr("msvm_select.records.AS_MATRIX", 10)
-    for one, other in zip(before, sweep(data, **how), strict=True):
-        assert one[:2] == other[:2]
-        assert one[2] == pytest.approx(other[2], rel=1e-9)
+    assert_alike(before, sweep(data, **how))
 
 
 @pytest.mark.parametrize("kernel", ["rbf", "linear"])
@@ -182,9 +184,7 @@ def test_a_machine_of_very_many_samples_needs_no_matrix(
     before = sweep(data, **how)
     for name in ("WHOLE", "WHOLE_OF_ALL"):
         monkeypatch.setattr(prepare, name, 20)
-    for one, other in zip(before, sweep(data, **how), strict=True):
-        assert one[:2] == other[:2]
-        assert one[2] == pytest.approx(other[2], rel=1e-9)
+    assert_alike(before, sweep(data, **how))
 
 
 @pytest.mark.parametrize("ending", [".json", ".npz"])

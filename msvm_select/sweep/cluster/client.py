@@ -16,7 +16,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from hashlib import sha256
-from types import TracebackType
 from typing import Any
 
 from msvm_select.errors import MsvmError
@@ -24,12 +23,7 @@ from msvm_select.extras import need
 from msvm_select.settings import Settings
 from msvm_select.sweep.cells import Chain
 from msvm_select.sweep.cluster.connect import connected, end_processes, hushed
-from msvm_select.sweep.cluster.there import (
-    COMPARED,
-    difference,
-    refusal,
-    versions_here,
-)
+from msvm_select.sweep.cluster.there import COMPARED, difference, refusal, versions_here
 from msvm_select.sweep.cluster.work import Work
 from msvm_select.train.events import CellDone, Progress
 
@@ -40,7 +34,7 @@ LEAVE = 3.0  # seconds to take leave in
 class Cluster:
     """A scheduler that is connected; ``done`` trains chains on its workers.
 
-    >>> with Cluster.of(settings) as cluster:
+    >>> with closing(Cluster.of(settings)) as cluster:
     ...     rows = list(iterate(data, settings, elsewhere=cluster.done))
     """
 
@@ -66,19 +60,6 @@ class Cluster:
             found.close()
             raise
         return found
-
-    def __enter__(self) -> Cluster:
-        """It is connected."""
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        """Cancel what is not done, and part."""
-        self.close()
 
     @property
     def workers(self) -> dict[str, int]:
@@ -119,7 +100,7 @@ class Cluster:
             work.end()
 
     def close(self) -> None:
-        """The same, and part."""
+        """Cancel all tasks, and part."""
         self.stop()
         with hushed(), suppress(Exception):  # a scheduler that is gone hears nothing
             self.client.close(timeout=LEAVE)

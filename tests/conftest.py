@@ -6,8 +6,10 @@ import csv
 import io
 import os
 import sys
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
+from itertools import product
 from pathlib import Path
 from string import ascii_lowercase
 from typing import Any, ClassVar
@@ -39,6 +41,26 @@ hypothesis.settings.register_profile("patient", deadline=None)
 hypothesis.settings.load_profile("patient")
 
 slowly = partial(pytest.param, marks=pytest.mark.slow)  # a parameter for -m slow
+
+
+def crossed(*axes: Iterable[Any], one_in: int = 3) -> list[Any]:
+    """Every combination; one in so many by default, and the others with -m slow.
+
+    Those whose places add up to a multiple of ``one_in``: each value of an axis meets
+    each of any other, where a third axis has so many. A mapping's keys make the id.
+    """
+    named = [
+        axis.items() if isinstance(axis, Mapping) else zip(axis, axis, strict=True)
+        for axis in axes
+    ]
+    found = []
+    for combination in product(*map(enumerate, named)):
+        names, values = zip(*(pair for _, pair in combination), strict=True)
+        apart = sum(place for place, _ in combination) % one_in
+        marks = (pytest.mark.slow,) if apart else ()
+        found.append(pytest.param(*values, marks=marks, id="-".join(map(str, names))))
+    return found
+
 
 DATA = Path(__file__).parent.parent / "data"
 IRIS = DATA / "iris.csv"

@@ -128,8 +128,17 @@ def _imports() -> list[tuple[str, str]]:
     return [found for where, t in _trees().items() for found in _imports_in(where, t)]
 
 
+def _statements(part: ast.AST) -> Iterator[ast.stmt]:
+    """All statements of it: a walk that leaves out what they are made of."""
+    for block in ("body", "orelse", "finalbody", "handlers", "cases"):
+        for inner in getattr(part, block, ()):
+            if isinstance(inner, ast.stmt):
+                yield inner
+            yield from _statements(inner)
+
+
 def _imports_in(where: str, part: ast.AST) -> Iterator[tuple[str, str]]:
-    for node in ast.walk(part):
+    for node in _statements(part):
         if isinstance(node, ast.Import):
             yield from ((where, name.name) for name in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module:

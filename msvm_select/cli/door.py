@@ -16,6 +16,9 @@ from importlib.machinery import ModuleSpec, PathFinder
 from importlib.util import LazyLoader
 from types import ModuleType
 
+LAZY: list[str] = []
+"""The modules that were found so, in this order."""
+
 
 class _Door(MetaPathFinder):
     """Finds the modules of this package, to be run later."""
@@ -32,6 +35,7 @@ class _Door(MetaPathFinder):
         spec = PathFinder.find_spec(fullname, path)
         if spec is not None and spec.loader is not None:
             spec.loader = LazyLoader(spec.loader)
+            LAZY.append(fullname)
         return spec
 
 
@@ -48,6 +52,5 @@ def opened() -> Iterator[None]:
 
 def load_all() -> None:
     """Run what still waits: two threads must not be the first to use a module."""
-    for name, module in list(sys.modules.items()):
-        if name.startswith("msvm_select."):
-            module.__dict__  # noqa: B018  # any attribute makes it run
+    for name in LAZY:
+        vars(sys.modules[name])  # any attribute makes it run

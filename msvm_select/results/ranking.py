@@ -13,7 +13,7 @@ import platform
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from functools import cached_property, lru_cache
+from functools import cache, cached_property, lru_cache
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
 
@@ -335,10 +335,15 @@ def data_summary(data: Dataset) -> dict[str, Any]:
 
 def versions() -> dict[str, str]:
     """Of Python, of this program and of the packages that compute."""
-    found = {"python": platform.python_version()}
-    for package in PACKAGES:
-        try:
-            found[package] = version(package)
-        except PackageNotFoundError:
-            continue
-    return found
+    known = {package: version_of(package) for package in PACKAGES}
+    some = {package: number for package, number in known.items() if number}
+    return {"python": platform.python_version(), **some}
+
+
+@cache
+def version_of(package: str) -> str | None:
+    """That of an installed package, whose metadata are read once in a process."""
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return None

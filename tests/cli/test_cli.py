@@ -289,7 +289,7 @@ def test_only_commands_that_exist_are_listed() -> None:
 
 def test_a_closed_pipe_ends_quietly(small: Path) -> None:
     """``| head -1`` gets its line; nobody hears of the rest."""
-    grid = "--C 1:40:+0.1 --gamma 1"
+    grid = "--C 1:40:+0.1 --gamma 1 --criteria sv-rate"  # more than a pipe holds
     line = f"{' '.join(PROGRAM)} sweep {small} {grid} -q --format csv | head -1"
     done = subprocess.run(line, shell=True, capture_output=True, text=True, check=True)
     assert done.stdout == ",".join(COLUMNS) + "\n"

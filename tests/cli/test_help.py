@@ -28,6 +28,7 @@ SHORTER = {
     "experiment": ["--per-class", "40", "--sets", "1"],
     "compare": ["--C", "1,8"],
 }
+FEWER = ("--per-class 100 |", "--per-class 20 |")
 EXAMPLE = re.compile(r"^ +((?:cat|tail|head|msvm-select) .*)$", flags=re.MULTILINE)
 MAY_FAIL = ("--fail-above", "--against", "--require")  # a gate that is broken is exit 1
 HEAVY = {"numpy", "scipy", "numba", "pandas", "rich", "matplotlib", "qpsolvers", "osqp"}
@@ -52,7 +53,7 @@ def examples(name: str) -> list[str]:
     return [re.split(r"  +", line)[0] for line in lines]
 
 
-LINES = [(name, line) for name in ("", *EVERY) for line in examples(name)]
+LINES = {line for name in ("", *EVERY) for line in examples(name)}
 
 
 @pytest.fixture(scope="module")
@@ -117,10 +118,10 @@ def scene(stage: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "scene"
 
 
-@pytest.mark.parametrize(("name", "line"), LINES, ids=[line for _, line in LINES])
-def test_every_example_runs(scene: Path, name: str, line: str) -> None:
+@pytest.mark.parametrize("line", sorted(LINES))
+def test_every_example_runs(scene: Path, line: str) -> None:
     """As it stands, pipes and all, with exit 0 (1 where a gate may be broken)."""
-    line, _, target = line.partition(" > ")
+    line, _, target = line.replace(*FEWER).partition(" > ")
     text = b""
     for stage in line.split(" | "):
         program, *rest = shlex.split(stage)

@@ -27,12 +27,15 @@ from tests.model.test_model import Idle
 
 # The checks hand float32 kernels over: positive semi-definite up to their rounding.
 CHECKED = [
-    MSVMClassifier(machine="ova"),
     MSVMClassifier(),
     MSVMClassifier(machine="ovo", probability=True),
     MSVMClassifier(kernel="precomputed", allow_indefinite=True),
 ]
-LIKEWISE = [MSVMClassifier(machine="ovo"), MSVMClassifier(kernel="linear", C=0.3)]
+LIKEWISE = [
+    MSVMClassifier(machine="ova"),
+    MSVMClassifier(machine="ovo"),
+    MSVMClassifier(kernel="linear", C=0.3),
+]
 
 
 COPIES = "check_sample_weight_equivalence_on_dense_data"

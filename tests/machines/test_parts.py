@@ -20,6 +20,7 @@ from msvm_select.parts import pair_decisions, sums_of, votes_of
 from msvm_select.records import Blocks, Scaling
 from msvm_select.solvers.exact.solver import Exact
 from msvm_select.solvers.qp import Qp
+from tests.conftest import slowly
 from tests.solvers.degenerate import degenerate
 
 DATA = Path(__file__).parents[2] / "data"
@@ -279,11 +280,12 @@ def test_alpha_does_not_depend_on_the_order_of_the_rows(kind, loss):
         assert max(one.gap, other.gap) <= 1e-8, seed
 
 
+@pytest.mark.parametrize("seeds", [(14, 51), slowly((19, 35))], ids=str)
 @pytest.mark.parametrize("machine", ["ovo", "ova"])
 @pytest.mark.parametrize("loss", ["l1", "l2"])
-def test_bounds_do_not_depend_on_the_order_of_the_rows(machine, loss):
+def test_bounds_do_not_depend_on_the_order_of_the_rows(machine, loss, seeds):
     """Nor on which of twins a path ends at."""
-    for seed in (14, 19, 35, 51):
+    for seed in seeds:
         X, y, _, kernel, _ = degenerate(seed)
         order = np.random.default_rng(seed).permutation(y.size)
         one, other = (

@@ -283,7 +283,7 @@ def test_libsvm_reads_the_same_machine(name: str, kernel: str, tmp_path: Path) -
     model = fit(data, machine="ovo", **KERNELS[kernel])
     model.save(path)
     scaling = tmp_path / "m.libsvm.range"
-    X = around(data, 100)
+    X = around(data, 40)
     scaled = X if model.scaling.kind == "none" else svm_scaled(X, scaling)
     assert scaling.exists() == (model.scaling.kind != "none")
     names = json.loads((tmp_path / "m.libsvm.names.json").read_text())

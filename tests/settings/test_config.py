@@ -343,7 +343,7 @@ def test_every_config_runs(config: Path, tmp_path: Path) -> None:
     """On some of its samples, to the last cell, without a word of trouble."""
     head, *rows = (HOUSE / "data" / f"{config.stem}.csv").read_text().splitlines()
     few = tmp_path / "few.csv"
-    step = 3 if len(rows) < 300 else 10 if len(rows) < 3000 else 50
+    step = 5 if len(rows) < 300 else 20 if len(rows) < 3000 else 100
     few.write_text("\n".join([head, *rows[::step]]) + "\n")
     result = run("run", config, "--data", few, "--format", "csv")
     assert result.exit_code == 0

@@ -16,7 +16,7 @@ from msvm_select.show.page.page import render
 from tests.show.pages import EVIL, large, report
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Locator
+    from playwright.sync_api import Browser, BrowserContext, Locator
     from playwright.sync_api import Page as Tab
 
 pytestmark = pytest.mark.browser
@@ -70,9 +70,16 @@ def browser() -> Iterator[Browser]:
         missing("playwright is not installed")
     with sync_playwright() as driver:
         alone = ["--no-sandbox"] if os.geteuid() == 0 else []
-        browser = driver.chromium.launch(executable_path=found, args=alone)
+        args = [*alone, "--process-per-site"]
+        browser = driver.chromium.launch(executable_path=found, args=args)
         yield browser
         browser.close()
+
+
+@pytest.fixture(scope="module")
+def plain(browser: Browser) -> BrowserContext:
+    """Where pages are opened that need nothing particular."""
+    return browser.new_context(viewport=BROAD)
 
 
 @pytest.fixture(scope="module")
@@ -92,17 +99,22 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 class Opener:
     """Opens pages, and notes whatever a browser complains of."""
 
-    def __init__(self, browser: Browser, files: dict[str, Path]) -> None:
+    def __init__(self, plain: BrowserContext, files: dict[str, Path]) -> None:
         """``files`` by name."""
-        self.browser, self.files = browser, files
+        self.plain, self.files = plain, files
+        assert plain.browser is not None
+        self.browser = plain.browser
         self.complaints: list[str] = []
-        self.contexts: list[Any] = []
+        self.made: list[Any] = []  # to be closed, the last first
 
     def __call__(self, name: str = "two", **how: Any) -> Tab:
-        """The page in a new window."""
-        context = self.browser.new_context(**{"viewport": BROAD, **how})
-        self.contexts.append(context)
+        """The page in a new window; one that is like others shares their process."""
+        context = self.plain
+        if how:
+            context = self.browser.new_context(**{"viewport": BROAD, **how})
+            self.made.append(context)
         tab = context.new_page()
+        self.made.append(tab)
         tab.set_default_timeout(20_000)  # on a busy machine the largest takes 6 s
         tab.on("console", lambda message: self.complaints.append(message.text))
         tab.on("pageerror", lambda error: self.complaints.append(str(error)))
@@ -117,12 +129,12 @@ class Opener:
 
 
 @pytest.fixture
-def opened(browser: Browser, files: dict[str, Path]) -> Iterator[Opener]:
+def opened(plain: BrowserContext, files: dict[str, Path]) -> Iterator[Opener]:
     """To open a page; in the end nothing was complained of or loaded."""
-    opener = Opener(browser, files)
+    opener = Opener(plain, files)
     yield opener
-    for context in opener.contexts:
-        context.close()
+    for made in reversed(opener.made):
+        made.close()
     assert opener.complaints == []
 
 

@@ -17,7 +17,7 @@ from msvm_select.solvers.exact.path import walked
 from msvm_select.solvers.exact.solver import Exact
 from msvm_select.solvers.exact.together import Together
 from msvm_select.solvers.leave_out import tableau
-from tests.conftest import blobs, with_duplicates, with_tiny_classes
+from tests.conftest import blobs, crossed, with_duplicates, with_tiny_classes
 from tests.solvers.test_leave_one_out import (
     assert_same_answers,
     by_retraining,
@@ -35,7 +35,8 @@ PROBLEMS = {
     "duplicates": standardised(with_duplicates(blobs(20, 4, seed=25))),
 }
 every_problem = pytest.mark.parametrize("problem", PROBLEMS.values(), ids=PROBLEMS)
-every_rbf = pytest.mark.parametrize("gamma", [0.05, 0.7, 6.0])
+GAMMAS = (0.05, 0.7, 6.0)
+every_rbf = pytest.mark.parametrize("gamma", GAMMAS)
 
 
 def dual_of(problem, gamma: float, C: float) -> Dual:
@@ -128,9 +129,9 @@ def test_the_inverses_of_classes_that_lack_few_samples():
         np.testing.assert_allclose(R @ block, np.eye(at.size), atol=1e-11)
 
 
-@every_problem
-@every_rbf
-@pytest.mark.parametrize("C", [0.1, 3.0, 1e3])
+@pytest.mark.parametrize(
+    ("problem", "gamma", "C"), crossed(PROBLEMS, GAMMAS, [0.1, 3.0, 1e3])
+)
 def test_left_out_by_classes_as_by_retraining(problem, gamma, C, always):
     """The same answers as training without each sample from nothing."""
     dual = dual_of(problem, gamma, C)

@@ -25,7 +25,7 @@ from msvm_select.solution import Solution
 from msvm_select.solvers.base import Solver
 from msvm_select.solvers.exact.solver import Exact
 from msvm_select.solvers.qp import Qp
-from tests.conftest import DATA, PROBLEMS, Problem, blobs, run, table
+from tests.conftest import DATA, PROBLEMS, Problem, blobs, crossed, run, table
 
 NEAR = 1e-6
 KERNELS = {"linear": Linear(), "rbf": Rbf(0.3), "rough": Rbf(5.0)}
@@ -119,13 +119,16 @@ def by_force(problem: Problem, kernel, C: float, solver: Solver) -> Floats:
     return margins
 
 
-@every_kernel
+FEW = {
+    "two": blobs(18, 2, seed=21),
+    "three": blobs(20, 3, seed=22),
+    "five": blobs(20, 5, seed=23),
+}
+
+
 @pytest.mark.parametrize(
-    "problem",
-    [blobs(18, 2, seed=21), blobs(20, 3, seed=22), blobs(20, 5, seed=23)],
-    ids=["two", "three", "five"],
+    ("problem", "kernel", "C"), crossed(FEW, KERNELS, [0.05, 2.0, 200.0])
 )
-@pytest.mark.parametrize("C", [0.05, 2.0, 200.0])
 def test_leave_one_out_equals_brute_force(problem, kernel, C):
     """By an interior-point method, from nothing, and the left-out sample sees K only.
 

@@ -18,7 +18,7 @@ from msvm_select.solvers import polish
 from msvm_select.solvers.base import scaled_start
 from msvm_select.solvers.osqp import Osqp
 from msvm_select.solvers.qp import Qp, chosen_backend
-from tests.conftest import PROBLEMS, Problem, blobs, table
+from tests.conftest import PROBLEMS, Problem, blobs, crossed, table
 
 GAP = 1e-8
 FIRST_ORDER_GAP = 3e-7
@@ -28,6 +28,7 @@ KERNELS = {
     "rbf": Rbf(0.3),
     "rbf-rough": Rbf(8.0),
 }
+NAMED = {name: name for name in SOLVERS}
 every_solver = pytest.mark.parametrize("solver", SOLVERS)
 every_kernel = pytest.mark.parametrize("kernel", KERNELS.values(), ids=KERNELS)
 reference = Qp(GAP)
@@ -67,9 +68,10 @@ def assert_same_machine(one: Solution, other: Solution) -> None:
         assert one.b == pytest.approx(other.b, abs=10.0 * tolerance)
 
 
-@every_solver
-@every_kernel
-@pytest.mark.parametrize("C", [0.05, 4.0])
+@pytest.mark.parametrize(
+    ("solver", "kernel", "problem", "C"),
+    crossed(NAMED, KERNELS, PROBLEMS, [0.05, 4.0], one_in=2),
+)
 def test_certificate(solver, kernel, problem, C):
     """Every answer is feasible, balanced and optimal to its own duality gap."""
     s = cold(solver, problem, kernel, C)
@@ -101,8 +103,9 @@ def test_default_gap_is_reached(solver, problem):
     assert s.gap <= SOLVERS[solver].default_gap
 
 
-@every_solver
-@every_kernel
+@pytest.mark.parametrize(
+    ("solver", "kernel", "problem"), crossed(NAMED, KERNELS, PROBLEMS, one_in=2)
+)
 def test_warm_equals_cold(solver, kernel, problem):
     """Started at a smaller C, or at a larger one, the optimum is the same."""
     gram = kernel.gram(problem.X)
@@ -216,8 +219,9 @@ def test_biases_that_are_not_unique_by_hand(solver):
     assert s.potentials.width == pytest.approx(0.5, abs=1e-5)
 
 
-@pytest.mark.parametrize("gap", [1e-3, 1e-5, 1e-8])
-@pytest.mark.parametrize("C", [0.5, 8.0, 512.0])
+@pytest.mark.parametrize(
+    ("gap", "C", "problem"), crossed([1e-3, 1e-5, 1e-8], [0.5, 8.0, 512.0], PROBLEMS)
+)
 def test_a_loose_gap_tells_unique_biases_as_well(gap, C, problem):
     """The interval of b is then wide, though the optimum has one b."""
     dual = problem.dual(Rbf(0.3), C)

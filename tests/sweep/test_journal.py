@@ -29,7 +29,7 @@ from msvm_select.sweep import journal as journal_module
 from msvm_select.sweep.journal import Journal
 from msvm_select.sweep.loop import gather, iterate, run_sweep
 from msvm_select.train.events import CellDone, GramTested, Resumed
-from tests.conftest import IRIS, run
+from tests.conftest import IRIS, run, slowly
 
 GRID = ("--C", "2^-3:2^9:25", "--gamma", "0.1,1", "--criteria", "loo,radius-margin")
 
@@ -432,7 +432,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-@pytest.mark.parametrize("jobs", [1, 2])
+@pytest.mark.parametrize("jobs", [slowly(1), 2])
 def test_killed_and_resumed_is_as_undisturbed(
     file: Path, whole: Path, jobs: int
 ) -> None:

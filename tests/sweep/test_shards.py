@@ -21,7 +21,7 @@ from msvm_select.sweep.journal import Journal
 from msvm_select.sweep.loop import iterate, run_sweep
 from msvm_select.sweep.merge import merged
 from msvm_select.sweep.shards import parts, share_of
-from tests.conftest import IRIS, run
+from tests.conftest import IRIS, crossed, run
 
 GRID = ("--C", "1,8,64", "--gamma", "2^-7:2^-3:2", "-q")
 
@@ -63,11 +63,12 @@ def test_the_parts_cost_alike(kernels: int, count: int) -> None:
     assert max(loads) <= sum(loads) / count + max(costs) * (1.0 - 1.0 / count) + 1e-9
 
 
-@pytest.mark.parametrize("count", [2, 5, 14])
 @pytest.mark.parametrize(
-    "values",
-    [{}, {"machine": "ovo"}, {"criteria": "loo,cv:3"}, {"warm_start": False}],
-    ids=str,
+    ("values", "count"),
+    crossed(
+        [{}, {"machine": "ovo"}, {"criteria": "loo,cv:3"}, {"warm_start": False}],
+        [2, 5, 14],
+    ),
 )
 def test_rows_are_those_of_the_whole(
     data: Dataset, count: int, values: dict[str, Any]

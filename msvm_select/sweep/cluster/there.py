@@ -6,12 +6,11 @@ import pickle
 import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import CancelledError
-from contextlib import suppress
-from importlib.metadata import PackageNotFoundError, version
 from io import BytesIO
 from typing import Any
 
 from msvm_select.errors import MsvmError
+from msvm_select.results.ranking import version_of
 from msvm_select.sweep.cells import Chain
 from msvm_select.train.compiling import compiling_note
 from msvm_select.train.events import (
@@ -31,11 +30,7 @@ Versions = Mapping[str, str | None]
 
 def versions_here() -> dict[str, str | None]:
     """Of the packages that are compared; None for one that is not installed."""
-    found: dict[str, str | None] = dict.fromkeys(COMPARED)
-    for package in COMPARED:
-        with suppress(PackageNotFoundError):
-            found[package] = version(package)
-    return found
+    return {package: version_of(package) for package in COMPARED}
 
 
 def difference(address: str, theirs: Versions, ours: Versions) -> str:

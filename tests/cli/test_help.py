@@ -28,7 +28,7 @@ SHORTER = {
     "experiment": ["--per-class", "40", "--sets", "1"],
     "compare": ["--C", "1,8"],
 }
-FEWER = ("--per-class 100 |", "--per-class 20 |")
+THINNED = ("--per-class 100 |", "--per-class 20 |")
 EXAMPLE = re.compile(r"^ +((?:cat|tail|head|msvm-select) .*)$", flags=re.MULTILINE)
 MAY_FAIL = ("--fail-above", "--against", "--require")  # a gate that is broken is exit 1
 HEAVY = {"numpy", "scipy", "numba", "pandas", "rich", "matplotlib", "qpsolvers", "osqp"}
@@ -121,7 +121,7 @@ def scene(stage: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.mark.parametrize("line", sorted(LINES))
 def test_every_example_runs(scene: Path, line: str) -> None:
     """As it stands, pipes and all, with exit 0 (1 where a gate may be broken)."""
-    line, _, target = line.replace(*FEWER).partition(" > ")
+    line, _, target = line.replace(*THINNED).partition(" > ")
     text = b""
     for stage in line.split(" | "):
         program, *rest = shlex.split(stage)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from msvm_select import fit, run_sweep
+from msvm_select import fit, load_csv, run_sweep
 from msvm_select.criteria.base import Cell
 from msvm_select.criteria.cross_validation import CrossValidation, folds
 from msvm_select.criteria.leave_one_out import leave_each_out
@@ -58,6 +58,51 @@ def primal(K: Floats, y: Ints, C: float, s: Solution) -> float:
     xi = np.maximum(xi, short)
     xi[own] = 0.0
     return 0.5 * float(np.vdot(s.tau, K @ s.tau)) + C * loss(xi, s.dual.Q)
+
+
+def least_primal(K: Floats, y: Ints, C: float, s: Solution) -> float:
+    """The same with the best slacks for w and b, sample by sample."""
+    own, Q = (np.arange(y.size), y), s.dual.Q
+    h = K @ s.tau + s.b
+    short = 1.0 - (h[own][:, None] - h)
+    total = 0.5 * float(np.vdot(s.tau, K @ s.tau))
+    for i in range(y.size):
+        low = np.delete(short[i], y[i])
+        found = minimize(
+            lambda xi: (xi @ xi - xi.sum() ** 2 / Q, 2.0 * xi - 2.0 * xi.sum() / Q),
+            np.maximum(low, 0.0), jac=True, bounds=[(a, None) for a in low],
+            options={"ftol": 1e-15, "gtol": 1e-12},
+        )  # fmt: skip
+        total += C * float(found.fun)
+    return total
+
+
+def test_a_breach_stands_in_the_gap_as_a_square() -> None:
+    """Beside the optimum the primal is no less than its best slacks cost, and near."""
+    problem, C = PROBLEMS["three"], 10.0
+    gaps = []
+    for off in (1e-3, 1e-4):
+        s = trained(dual_of(problem, Rbf(0.3), C))
+        tau = s.tau * (1.0 + off * np.sin(np.arange(s.tau.shape[1])))
+        tau[s.alpha <= 0.0] = 0.0
+        tau[np.arange(problem.y.size), problem.y] = 0.0
+        tau[np.arange(problem.y.size), problem.y] = -tau.sum(axis=1)
+        near = replace(s, tau=tau, F=s.dual.gram.product(tau))
+        K = Rbf(0.3).gram(problem.X).matrix
+        least = least_primal(K, problem.y, C, near)
+        assert least * (1.0 - 1e-9) <= near.primal_objective
+        gaps.append((near.primal_objective - least) / least)
+    assert gaps[0] > 30.0 * gaps[1]
+    assert gaps[1] < 1e-6
+
+
+def test_nearly_no_ridge_converges() -> None:
+    """Where alpha is a million times the margins, rounding does not spoil the gap."""
+    glass = load_csv(DATA / "glass.csv")
+    some = glass.rows(np.arange(0, glass.m, 3))
+    rows = run_sweep(some, kernel="linear", loss="l2", C="1e7", criteria="sv-rate").rows
+    assert rows[0].status == "ok"
+    assert abs(rows[0].gap) < 1e-10
 
 
 @every_kernel

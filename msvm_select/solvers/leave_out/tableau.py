@@ -59,7 +59,7 @@ FAR_FEWER = 1.5  # times fewer products, for all that they are smaller ones
 POOR_BY_CLASSES = 0.1  # likewise of a factor by classes, which is refined
 LEAST_WATCHED = 800  # or so many
 ALL_WATCHED = 2800  # variables up to which the dense one, which watches all, is faster
-FEWER = 0.35  # so many times as many where few samples are left out,
+WATCHED_FOR_FEW = 0.35  # so many times as many where few samples are left out,
 FEW = 0.5  # of all
 WITH_TWINS = 6000  # the same where samples of different classes are at one place
 TOGETHER_FROM = (
@@ -117,7 +117,7 @@ def build(
     if isinstance(gram, Blocks):
         return _around(gram, y, alpha, F, b, box, np.zeros(alpha.shape, bool))
     few = asked <= FEW * y.size
-    whole = ALL_WATCHED * (FEWER if few else 1.0)
+    whole = ALL_WATCHED * (WATCHED_FOR_FEW if few else 1.0)
     return _among(gram, y, alpha, F, b, box, whole)
 
 

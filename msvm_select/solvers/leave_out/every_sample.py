@@ -315,18 +315,19 @@ class _LeavingOut:
         """
         full, y = self.full, self.y
         rows, cols = np.r_[t.rows_M, t.rows_N], np.r_[t.cols_M, t.cols_N]
-        change = np.zeros((self.present.size, y.size, samples.size))
-        change[cols, rows] = (values - np.r_[t.alpha_M, t.alpha_N]).T
-        change[:, samples, np.arange(samples.size)] = -full.A[:, samples]
+        change = np.zeros((self.present.size, samples.size, y.size))
+        change[cols, :, rows] = (values - np.r_[t.alpha_M, t.alpha_N]).T
+        change[:, np.arange(samples.size), samples] = -full.A[:, samples]
         tau = -change
-        tau[y, np.arange(y.size)] = change.sum(axis=0)
-        moved = self.bench.sorted_gram.products(tau)
+        tau[y, :, np.arange(y.size)] = change.sum(axis=0).T
+        moved = self.bench.sorted_gram.products(tau.transpose(0, 2, 1))
+        moved = moved.transpose(0, 2, 1)  # of one sample all that is beside it
         margins = np.zeros((samples.size, self.present.size))
         for i, p in enumerate(samples):
-            A = full.A + change[:, :, i]
+            A = full.A + change[:, i]
             A[cols, rows] = values[i]
             A[:, p] = 0.0
-            F = full.F + moved[:, :, i]
+            F = full.F + moved[:, i]
             margins[i], b = self._certified(p, A, F)
             if not margins[i].any() and t.more is not None:
                 box = full.box.copy()

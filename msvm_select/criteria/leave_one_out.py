@@ -77,6 +77,7 @@ class LeaveOneOut(Criterion):
             left_out = carry.left_out
         else:
             try:
+                cell.watch(0, cell.data.m)  # who knows that it has lost says so
                 left_out = leave_each_out(
                     cell, every_margin=asks_for_all(cell), proven=False
                 )

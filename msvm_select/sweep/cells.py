@@ -71,28 +71,39 @@ class Chain:
         """
         settings, race = self.ready.settings, self.race
         watch = unwatched if race is None or settings.race is None else race.watch
-        measures = self.ready.metrics
-        scoring = Scoring(self.kernel, settings, progress, watch, measures)
-        path = self._path if Cs is None else Cs
-        cells = along_C(self.ready, self.kernel, progress, path, self.jobs)
-        for cell in cells:
-            if self._lacks(cell.C):
-                yield self._done(cell, scoring)
-                continue
-            known = self.known.get(cell.C)
-            if isinstance(cell, Trained) and (
-                known is None or known.status != "failed"
-            ):
-                scoring.pass_by(cell.cell)
+        scoring = self.scoring(progress, watch)
+        for cell in self.trained(progress, self._path if Cs is None else Cs):
+            if self.lacks(cell.C):
+                yield self.done(cell, scoring)
+            elif isinstance(cell, Trained):
+                self.pass_by(cell, scoring)
 
-    def _lacks(self, C: float) -> bool:
+    def trained(
+        self, progress: Progress, Cs: Iterable[float] | None = None
+    ) -> Iterator[Trained | Failed]:
+        """The machines at these C; by default those that its rows take."""
+        path = self._path if Cs is None else Cs
+        return along_C(self.ready, self.kernel, progress, path, self.jobs)
+
+    def scoring(self, progress: Progress, watch: Watch) -> Scoring:
+        """What scores its cells."""
+        settings, measures = self.ready.settings, self.ready.metrics
+        return Scoring(self.kernel, settings, progress, watch, measures)
+
+    def pass_by(self, cell: Trained, scoring: Scoring) -> None:
+        """A cell whose row is there, or not wanted."""
+        known = self.known.get(cell.C)
+        if known is None or known.status != "failed":
+            scoring.pass_by(cell.cell)
+
+    def lacks(self, C: float) -> bool:
         """Whether its row is wanted, and not there."""
         return C not in self.known and (self.asked is None or C in self.asked)
 
     @property
     def lacking(self) -> list[float]:
         """The C whose rows it will make."""
-        return [C for C in self.ready.settings.C if self._lacks(C)]
+        return [C for C in self.ready.settings.C if self.lacks(C)]
 
     @property
     def _path(self) -> list[float]:
@@ -106,7 +117,8 @@ class Chain:
             return lacking
         return [C for C in self.ready.settings.C if C <= max(lacking, default=0.0)]
 
-    def _done(self, cell: Trained | Failed, scoring: Scoring) -> CellDone:
+    def done(self, cell: Trained | Failed, scoring: Scoring) -> CellDone:
+        """The row of a cell, scored now."""
         data, settings = self.ready.data, self.ready.settings
         point: dict[str, Any] = {
             "kernel": self.kernel.name,
@@ -300,13 +312,10 @@ class KeptCell:
 
     def again(self, data: Dataset, settings: Settings) -> Trained:
         """The machine with its Gram matrix, ready for any criterion."""
-        ready, trained = prepared(data, settings), self.trained
-        gram = gram_of(trained.kernel, ready)
-        whole = trained.cell.machine.on(gram, trained.solution)
-        cell = replace(
-            trained.cell, data=data, jobs=settings.jobs, solution=whole, gram=gram
-        )
-        return replace(trained, cell=cell)
+        ready = prepared(data, settings)
+        whole = on_gram(self.trained, gram_of(self.trained.kernel, ready))
+        cell = replace(whole.cell, data=data, jobs=settings.jobs)
+        return replace(whole, cell=cell)
 
 
 @dataclass(eq=False)
@@ -364,7 +373,12 @@ class Kept:
 def _light(event: CellDone) -> KeptCell:
     """Without the Gram matrix, the solver's own things and what can be computed."""
     assert event.trained is not None
-    cell = event.trained.cell
-    solution = cell.machine.on(NO_GRAM, cell.solution)
-    light = replace(cell, solution=solution, tell=quiet, gram=NO_GRAM)
-    return KeptCell(event.row, replace(event.trained, cell=light), event.left_out)
+    light = on_gram(event.trained, NO_GRAM)
+    light = replace(light, cell=replace(light.cell, tell=quiet))
+    return KeptCell(event.row, light, event.left_out)
+
+
+def on_gram(trained: Trained, gram: Gram) -> Trained:
+    """The same machine on that Gram matrix, or on none, and with nothing else kept."""
+    solution = trained.cell.machine.on(gram, trained.solution)
+    return replace(trained, cell=replace(trained.cell, solution=solution, gram=gram))

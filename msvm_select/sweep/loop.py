@@ -41,6 +41,7 @@ from msvm_select.settings.values import parse_grid
 from msvm_select.sweep.budget import Budget, learning
 from msvm_select.sweep.cells import Chain, Kept
 from msvm_select.sweep.cluster.client import Cluster
+from msvm_select.sweep.heats import Heats
 from msvm_select.sweep.journal import Journal
 from msvm_select.sweep.race import Race, middle_first
 from msvm_select.sweep.shards import share_of
@@ -210,7 +211,7 @@ def iterate(
             yield done.row
 
     lacking = _lacking(ready, known, share)
-    parts = _streams(ready, rows, lacking, chain, progress, elsewhere)
+    parts = _streams(ready, rows, lacking, chain, progress, elsewhere, race)
     for part in parts:
         for row in interleave([told(stream) for stream in part], settings.jobs):
             rows.append(row)
@@ -224,6 +225,7 @@ def _streams(
     chain: Callable[[Kernel], Chain],
     progress: Progress,
     elsewhere: Elsewhere | None,
+    race: Race,
 ) -> Iterator[list[Iterator[CellDone]]]:
     """Cells as they are finished, in streams that may run at the same time."""
     if ready.settings.time_budget is not None:
@@ -231,6 +233,8 @@ def _streams(
     chains = [chain(kernel) for kernel in lacking]
     if elsewhere is not None:
         return iter([[elsewhere(chains, progress)]])
+    if Heats.pay(ready):
+        return Heats(chains, race, progress).streams(ready.settings.jobs)
     return iter([[one.run(progress) for one in chains]])
 
 

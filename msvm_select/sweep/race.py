@@ -9,9 +9,10 @@ best, and is left there. So the N best are what they are without the race. A cel
 ties with one of them is judged to its end, too: ties are settled by other columns. For
 ``--select 1se`` a cell must also be out of reach of one standard error.
 
-The likely errors are judged first, and kernel settings in the middle of the grid are
-trained first, so that good cells are known early. What the bounds are in the end
-depends on which cells were finished before; what is exact does not.
+The likely errors are judged first, and the cells in the order of promise (``heats``);
+where that does not pay, kernel settings in the middle of the grid first. What the
+bounds are in the end depends on which cells were finished before; what is exact does
+not.
 """
 
 from __future__ import annotations

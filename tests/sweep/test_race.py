@@ -24,9 +24,12 @@ from msvm_select.show.charts.curves import curves_of
 from msvm_select.show.charts.heat import heat_map_of
 from msvm_select.show.page.page import Report, render
 from msvm_select.show.text import heat_text
+from msvm_select.sweep.cells import Chain
+from msvm_select.sweep.heats import Entrant, _Heat, _Told
 from msvm_select.sweep.journal import Journal
 from msvm_select.sweep.loop import gather, iterate, run_sweep
 from msvm_select.sweep.race import Race, middle_first
+from msvm_select.train.events import CellDone, CellStarted, Event
 from tests.conftest import IRIS, blobs, rows_of, run, with_duplicates, with_tiny_classes
 
 GRID: dict[str, Any] = {"C": "0.1,1,10,100", "gamma": "0.05,0.5,3", "extend": 0}
@@ -277,6 +280,49 @@ def test_what_is_hopeless() -> None:
     wide.watch(11, 50)  # 9 + sqrt(9 * 0.91) = 11.9
     with pytest.raises(HopelessError):
         wide.watch(12, 50)
+
+
+def test_all_are_trained_first_and_the_best_judged_first() -> None:
+    """A cell that could be won is judged before one that could not; copies follow."""
+    events: list[tuple[str, float, float]] = []
+
+    def hear(event: Event) -> None:
+        if isinstance(event, CellStarted):
+            events.append(("started", event.kernel.gamma, event.C))
+        if isinstance(event, CellDone):
+            events.append(("done", event.row.gamma, event.row.C))
+
+    data = blobs(90, 3, spread=1.0, seed=3).dataset()
+    grid = {"C": "1,1e3,1e4", "gamma": "1e-6,0.3,1000", "extend": 0}
+    found = run_sweep(data, **grid, race=1, progress=hear)
+    done = [event[1:] for event in events if event[0] == "done"]
+    assert [event[0] for event in events[:9]] == ["started"] * 9
+    best = found.rows[0]
+    assert done[0] == (best.gamma, best.C)
+    assert sum(row.loo_errors is not None for row in found.rows) < 5
+    at = {place: i for i, place in enumerate(done)}
+    assert at[1000.0, 1e4] == at[1000.0, 1e3] + 1
+
+
+def test_a_heat_ends_after_some_samples() -> None:
+    """Or at once, where the sure errors say enough; what it found ends the cell."""
+    race, heat = Race(1), _Heat(Race(1))
+    heat(0, 100)  # before anything is known
+    heat(3, 90)
+    heat(5, 70)
+    with pytest.raises(HopelessError):
+        heat(8, 60)
+    assert heat.sure == 3
+    assert (heat.end.low, heat.end.high) == (8, 68)
+    race.finished(Row(loo_errors=7, loo_rate=0.07, n_samples=100))
+    one = Entrant(Chain(None, None), [], (0, 1.0), 8, True, heat.sure, heat.end)
+    with pytest.raises(HopelessError) as caught:
+        _Told(one, race)(0, 100)
+    assert caught.value is heat.end
+    sure = _Heat(race)
+    sure(0, 100)
+    with pytest.raises(HopelessError):
+        sure(8, 90)
 
 
 def test_the_middle_comes_first() -> None:

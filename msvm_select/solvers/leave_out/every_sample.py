@@ -19,7 +19,7 @@ may be off, and counts as ambiguous where that reaches 0.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import cached_property, partial
@@ -57,7 +57,7 @@ from msvm_select.solvers.leave_out.exchanges import (
 from msvm_select.solvers.leave_out.tableau import Tableau, build
 
 CHUNK = 256  # samples between two words of progress
-IN_A_RACE = 32  # the same where somebody may end it
+IN_A_RACE = 32  # the same at first where somebody may end it
 OWN = 0.5  # the part of K_pp that others do not make up for, roughly
 MOST_STORED = 4e7  # numbers in the rows that are kept
 A_CHUNK = 0.25  # of them, those that a chunk of samples asks for
@@ -97,35 +97,52 @@ def judge_every_sample(
     if only is not None:
         asked = asked[only[work.bench.order[asked]]]
     work.asked = asked.size
+    work.show(watch, asked)  # before anything is set up
     shifts = (work.full.dual.Q - 1) * work.full.A.size  # numbers one sample may ask for
     chunk = int(np.clip(A_CHUNK * MOST_STORED // shifts, 16, CHUNK))
     if asked.size and work.kept is not None and work.kept.together is not None:
         chunk = CHUNK
     if isinstance(work.bench.sorted_gram, Blocks):  # each is proven by all samples
         chunk = min(chunk, IN_A_RACE * 2)
-    everyone, alike = asked, asked
+    everyone, alike, first = asked, work.alike(asked), chunk
+    asked = np.unique(alike)
     if watch is not unwatched:
-        asked, chunk = work.likely_errors_first(asked), min(chunk, IN_A_RACE)
-    else:
-        alike = work.alike(asked)
-        asked = np.unique(alike)
+        asked, first = work.likely_errors_first(asked), min(chunk, IN_A_RACE)
     todo = asked
     for _ in range(WATCHES):
-        for done in range(0, todo.size, chunk):
-            tell(asked.size - todo.size + done, asked.size)
-            work.show(watch, asked)
-            work.settle(todo[done : done + chunk], jobs)
-        todo = work.unsettled(asked)
+        for some in chunks(todo.size, first, chunk):
+            tell(asked.size - todo.size + some.start, asked.size)
+            work.repeat(alike, everyone)
+            work.show(watch, everyone)
+            work.settle(todo[some], jobs)
+            if first < chunk and not some.start and work.misses_some:
+                missed = work.unsettled(todo[some])  # as the others would
+                if missed.size and work.try_another():
+                    work.settle(missed, jobs)
+        todo, first = work.unsettled(asked), chunk
         if not (todo.size and work.try_another()):
             break
     for done, p in enumerate(todo):
         tell(asked.size - todo.size + done, asked.size)
-        work.show(watch, todo[done:])
+        work.repeat(alike, everyone)
+        work.show(watch, everyone)
         work.retrain(int(p))
     if asked.size:
         tell(asked.size, asked.size)
     work.repeat(alike, everyone)
     return work.in_order()
+
+
+def chunks(of: int, first: int, most: int) -> Iterator[slice]:
+    """So many samples, some after the others: ever more, as a race is less likely lost.
+
+    >>> [part.stop for part in chunks(100, 10, 30)]
+    [10, 30, 60, 90, 120]
+    """
+    done, size = 0, first
+    while done < of:
+        yield slice(done, done + size)
+        done, size = done + size, min(2 * size, most)
 
 
 class _LeavingOut:
@@ -388,6 +405,11 @@ class _LeavingOut:
         if other is not None:
             self.kept = Rows(other)
         return other is not None
+
+    @property
+    def misses_some(self) -> bool:
+        """Whether the tableau lacks variables that a sample may need."""
+        return self.kept is not None and self.kept.tableau.more is not None
 
     def alike(self, asked: Ints) -> Ints:
         """For each the first at its place, of its class and box: the same without it.

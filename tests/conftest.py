@@ -7,6 +7,7 @@ import io
 import os
 import sys
 from collections.abc import Iterable, Mapping
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from functools import partial
 from itertools import product
@@ -19,7 +20,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner, Result
 
-from msvm_select import load_csv
+from msvm_select import load_csv, run_sweep
 from msvm_select.cli import cli
 from msvm_select.columns import Row
 from msvm_select.kernels.base import Kernel
@@ -28,9 +29,16 @@ from msvm_select.records import Dataset, Dual, Floats, Ints, Scaling
 from msvm_select.results.ranking import Results, rank
 from msvm_select.show.answers.sweep import sheet
 from msvm_select.solution import Solution
+from msvm_select.solvers.leave_out import exchanges
 from msvm_select.solvers.qp import Qp
+from msvm_select.solvers.two_class import paths
 from msvm_select.sweep import plan
 from tests.write_docs import furnish
+
+try:
+    import fcntl
+except ImportError:  # another system: some kernels are compiled twice
+    fcntl = None  # type: ignore[assignment]
 
 # The tests start a hundred programs: each would compile the whole package anew.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
@@ -67,18 +75,52 @@ IRIS = DATA / "iris.csv"
 
 
 DEAREST = (
-    *("test_docs.py", "test_help.py", "test_page_browser.py", "test_parts.py"),
-    *("test_journal.py", "test_leave_one_out.py", "test_solvers.py", "test_cli.py"),
-    *("test_radius_margin.py", "test_streams.py", "test_search.py", "test_race.py"),
-    *("test_classes.py", "test_over_parts.py", "test_readme.py", "test_criteria.py"),
+    *("test_docs.py", "test_help.py", "test_page_browser.py", "test_journal.py"),
+    *("test_parts.py", "test_leave_one_out.py", "test_cli.py", "test_plot.py"),
+    *("test_solvers.py", "test_search.py", "test_radius_margin.py", "test_streams.py"),
+    *("test_bound.py", "test_low_rank.py", "test_race.py", "test_budget.py"),
+    *("test_experiment.py", "test_over_parts.py", "test_config.py", "test_compare.py"),
+    *("test_cluster.py", "test_classifier.py", "test_lessons.py", "test_criteria.py"),
 )
 """Files that go first, so that no worker is left alone with one at the end."""
+MANY = 1000  # tests that are worth compiling all for
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """The dearest files first, the others as they were."""
     place = {name: i for i, name in enumerate(DEAREST)}
     items.sort(key=lambda item: place.get(item.path.name, len(place)))
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtestloop(session: pytest.Session) -> None:
+    """In a long run on several workers no kernel is compiled twice."""
+    if hasattr(session.config, "workerinput") and len(session.items) > MANY:
+        compile_in_turns()
+
+
+def compile_in_turns() -> None:
+    """Compile what nobody else compiles just now, and wait for what others do.
+
+    A part is locked by the file that its largest kernel is in. What is in numba's cache
+    already is only loaded, as some test would.
+    """
+    if fcntl is None:
+        return
+    with ExitStack() as opened:
+        locks = {
+            machine: opened.enter_context(Path(module.__file__ or "").open())
+            for machine, module in {"ww": exchanges, "ovo": paths}.items()
+        }
+        for machine, lock in locks.items():
+            with suppress(BlockingIOError):
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                how = {"C": 8.0, "gamma": 0.5, "machine": machine}
+                run_sweep(PROBLEMS["three"].dataset(), criteria="loo,span", **how)
+                fcntl.flock(lock, fcntl.LOCK_UN)
+        for lock in locks.values():
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            fcntl.flock(lock, fcntl.LOCK_UN)
 
 
 def run(*words: object, **how: Any) -> Result:

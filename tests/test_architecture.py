@@ -95,7 +95,7 @@ LATE = {
     ("model/model.py", "msvm_select.model.file"),
     # who classifies new samples compiles nothing
     ("parts.py", "msvm_select.votes"),
-    ("metrics/tempered.py", "msvm_select.metrics.loops"),
+    ("metrics/calibration.py", "msvm_select.metrics.loops"),
     ("metrics/base.py", "msvm_select.metrics"),
     # settings load no engine
     ("settings/settings.py", "msvm_select.criteria.base"),

@@ -9,8 +9,13 @@ import click
 from msvm_select.cli import talk as talking
 from msvm_select.cli.asking import chosen_values
 from msvm_select.cli.options import CHOOSING, REPORT, Command, takes
-from msvm_select.cli.pages import check_page, write_page_of_rows
-from msvm_select.cli.streams import Output, asked_gates, gated_exit_code
+from msvm_select.cli.streams import (
+    Output,
+    asked_gates,
+    check_page,
+    gated_exit_code,
+    write_page_of_rows,
+)
 from msvm_select.results import choosing
 from msvm_select.show.answers import sweep as answer
 from msvm_select.sweep import merge

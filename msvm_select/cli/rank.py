@@ -9,8 +9,14 @@ import click
 from msvm_select.cli import talk as talking
 from msvm_select.cli.asking import chosen_values
 from msvm_select.cli.options import CHOOSING, REPORT, Command, argument, takes
-from msvm_select.cli.pages import check_page, write_page_of_rows
-from msvm_select.cli.streams import Output, asked_gates, say_broken, say_failed
+from msvm_select.cli.streams import (
+    Output,
+    asked_gates,
+    check_page,
+    say_broken,
+    say_failed,
+    write_page_of_rows,
+)
 from msvm_select.errors import SettingsError
 from msvm_select.results import choosing, notes, reread
 from msvm_select.results import compare as runs

@@ -1,4 +1,4 @@
-"""stdout for the answer, stderr for the talk; the exit codes of gates."""
+"""stdout for the answer, stderr for the talk, a file for the page; codes of gates."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from msvm_select import files
 from msvm_select.errors import MsvmError, SettingsError
 from msvm_select.extras import need
 from msvm_select.results import notes
+from msvm_select.show.page import page as html
 
 if TYPE_CHECKING:
     from msvm_select.cli.talk import Talk
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from msvm_select.show.sheet import Sheet
 
 STEP_SUMMARY = "GITHUB_STEP_SUMMARY"  # names the file of a job's summary
+NO_SAMPLES = "the file of results does not hold the samples; sweep --report has one."
 GATES = ("fail_above", "fail_below", "require_applicable", "require_converged")
 
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EIO)  # of writing to stdout or stderr
@@ -176,6 +178,24 @@ def emit(text: str | bytes, output: str | None) -> None:
         click.echo(text, nl=False)
         error.add_note("The results were printed instead, on standard output.")
         raise
+
+
+def check_page(path: str | None, *others: str | None) -> None:
+    """Refuse a page that cannot be written, or that would overwrite another file."""
+    if path is None:
+        return
+    if path == "-":
+        raise SettingsError("--report: a page goes to a file; give its name.")
+    files.check_writable(path)
+    files.check_apart("--report", path, *others)
+
+
+def write_page_of_rows(path: str | None, results: Results, talk: Talk) -> None:
+    """The page of rows that were read back: nobody can be judged without the data."""
+    if path is None:
+        return
+    files.write_whole(path, html.render(html.Report(results, why_not=NO_SAMPLES)))
+    talk.say(f"Written: {path}")
 
 
 def say_broken(results: Results, values: Mapping[str, Any]) -> bool:

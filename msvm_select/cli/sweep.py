@@ -14,8 +14,7 @@ from msvm_select.cli import talk as talking
 from msvm_select.cli.asking import chosen_reading, read, swept_settings
 from msvm_select.cli.interrupts import patiently
 from msvm_select.cli.options import SWEEP, Command, argument, data_argument, takes
-from msvm_select.cli.pages import check_page
-from msvm_select.cli.streams import Output, asked_gates, gated_exit_code
+from msvm_select.cli.streams import Output, asked_gates, check_page, gated_exit_code
 from msvm_select.cli.sweeping import (
     AskedPage,
     finished,

@@ -6,7 +6,7 @@ import numpy as np
 
 from msvm_select.metrics import loops
 from msvm_select.metrics.base import Answers, Mean, Metric
-from msvm_select.metrics.tempered import fitted
+from msvm_select.metrics.calibration import fitted
 from msvm_select.records import Floats
 
 STEEPNESS = 4.0  # of the smooth error: at a margin of 1 it is 0.018

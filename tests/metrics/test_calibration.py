@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from msvm_select.left_out import first_of_largest, graded_votes
-from msvm_select.metrics.calibration import BINS, Reliability, probabilities
-from msvm_select.metrics.tempered import softmax
+from msvm_select.metrics.calibration import BINS, Reliability, probabilities, softmax
 
 DRAW = np.random.default_rng(0)
 ODD = {

@@ -11,8 +11,8 @@ from sklearn import metrics as peer
 from msvm_select.errors import DataError, SettingsError
 from msvm_select.left_out import graded_votes
 from msvm_select.metrics.base import Answers, lead
+from msvm_select.metrics.calibration import softmax, temperature
 from msvm_select.metrics.counted import Cost
-from msvm_select.metrics.tempered import softmax, temperature
 from msvm_select.names import METRICS
 
 CLASSES = ("a", "b", "c", "d")

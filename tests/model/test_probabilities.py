@@ -14,7 +14,7 @@ from scipy.special import logsumexp
 from msvm_select import fit, load_model, predict
 from msvm_select.errors import DataError, SettingsError, SolverError
 from msvm_select.estimator import MSVMClassifier, MSVMSearchCV
-from msvm_select.metrics.tempered import softmax
+from msvm_select.metrics.calibration import softmax
 from msvm_select.names import SOLVERS
 from msvm_select.records import Dataset, Floats
 from tests.conftest import IRIS, PROBLEMS, rows_of, run

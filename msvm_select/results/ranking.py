@@ -96,14 +96,14 @@ class Results:
         extra = (name for name in EXTRA if name in wanted)
         return (*COLUMNS, *extra, *further_columns(self.rows, self.criteria))
 
-    @property
+    @cached_property
     def column(self) -> str:
         """The column that the rows are ranked by."""
         return self.column_of(self.rank_by)
 
     def column_of(self, by: str) -> str:
         """The column that a criterion or column name stands for here."""
-        return ranking_column(by, self.columns)
+        return ranking_column(by, further_columns(self.rows, self.criteria))
 
     @property
     def best(self) -> Row | None:

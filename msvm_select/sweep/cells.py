@@ -14,6 +14,7 @@ import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
+from functools import cached_property
 from threading import Lock
 from typing import Any
 
@@ -352,12 +353,17 @@ class Kept:
         )
         return tuple(test.facts for test in tests)
 
+    @cached_property
+    def _told(self) -> Mapping[str, Any]:
+        """The settings as results have them."""
+        return asdict(self.settings)
+
     def _keep(self, event: CellDone) -> None:
         """The new cell, and of the others those that may still be chosen."""
         by, rule = self.settings.rank_by, self.settings.select
         rows = [event.row, *(cell.row for cell in self.cells.values())]
         ranked = rank(rows, by, self.settings.criteria)
-        results = Results(ranked, by, settings=asdict(self.settings))
+        results = Results(ranked, by, settings=self._told)
         choice = chosen(results, rule).choice
         if choice is None:
             return

@@ -278,12 +278,11 @@ class _LeavingOut:
         small = 1e-9 * min(float(self.box.min()), float(self.full.A.max()))
         some = [kept.fall_of[p] for p in samples]
         falls = np.ascontiguousarray(kept.falls[some])
+        rows, at, scale = kept.store.rows, kept.store.at, np.r_[t.scale_M, t.scale_N]
         table = Table(
-            kept.store.rows, kept.store.at, falls,
-            t.alpha_M, t.alpha_N, t.r_N,
-            t.scale_M, t.scale_N, t.rows_M, t.cols_M, t.rows_N, t.cols_N,
-            self.box, small,
-            kept.store.rows, kept.store.at, kept.numbers, np.zeros(1, np.int64),
+            rows, at, falls, kept.start, kept.alpha, self.box[kept.sample], scale,
+            kept.sample, kept.head, t.alpha_M.size, small,
+            rows, at, kept.numbers, np.zeros(1, np.int64),
         )  # fmt: skip
         margins = np.full((samples.size, self.present.size), np.inf)
         exchanges, status = np.zeros((2, samples.size), np.int64)
@@ -319,8 +318,7 @@ class _LeavingOut:
         )  # fmt: skip
         for p, found in zip(samples.tolist(), values, strict=True):
             A = self.full.A.copy()
-            A[table.cols_M, table.rows_M] = found[: table.alpha_M.size]
-            A[table.cols_N, table.rows_N] = found[table.alpha_M.size :]
+            A[table.head, table.sample] = found
             A[:, p] = 0.0
             self.foreseen[p] = A
 
@@ -533,6 +531,8 @@ class Rows:
         room = int(MOST_STORED // max(1, t.width))
         self.store = Store(t.respond, t.width, t.kept, t.kept.shape[0] + 2 * room)
         self.needed, self.numbers = np.zeros(t.width, bool), np.arange(t.width)
+        self.start, self.alpha = np.r_[t.alpha_M, t.r_N], np.r_[t.alpha_M, t.alpha_N]
+        self.sample, self.head = np.r_[t.rows_M, t.rows_N], np.r_[t.cols_M, t.cols_N]
         if t.more is None:  # these are asked for by many
             near = np.argsort(np.abs(t.r_N))[: self.most // 4]
             self.needed[t.alpha_M.size + near[np.abs(t.r_N[near]) < LIKELY]] = True

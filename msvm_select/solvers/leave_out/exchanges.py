@@ -29,7 +29,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from msvm_select.records import Floats
-from msvm_select.solvers.compiled import INNER, inner, kernel
+from msvm_select.solvers.compiled import BARE, bare, inner, kernel
 
 SETTLED, NEEDS_ROW, UNSETTLED = 0, 1, 2
 MOST_TURNS = 10  # of the exchange of all
@@ -38,6 +38,7 @@ AHEAD = 0.8  # of the rest of a path: who would stop it there is made ready
 MOST_STOPS = 200  # of the path
 MOST_STUCK = 20  # of them in one place
 MOST_UNKNOWNS = 160  # unknowns of a small system
+AT_A_GLANCE = 64  # variables that are looked at together whether one of them is wrong
 REACH = 0.75  # of the largest response: so much nearer to it, a variable is looked at
 NARROW = 0.6  # of all variables, beyond which all are
 MOST_ROWS = 400  # rows of the narrowed table
@@ -49,10 +50,11 @@ NO_PIVOT = 1e-10  # a pivot below it, where the diagonal is 1, is zero
 class Table(NamedTuple):
     """The tableau as the kernels see it.
 
-    Variables are numbered, those of M first: rows[at[v]] says how alpha_M and r_N (one
-    after the other) answer a force on v of M, or a shift of v of N; at[v] < 0 where
-    nobody has asked for it yet. falls[i]: how they answer where all variables of the
-    i-th sample that are not in M go to 0. box: the largest alpha of each sample.
+    Variables are numbered, those of M first, ``inside`` in all. z is alpha of one of M
+    and r of one of N: ``start`` at the full optimum. rows[at[v]] says how z answers a
+    force on v of M, or a shift of v of N; at[v] < 0 where nobody has asked for it yet.
+    falls[i]: how z answers where all variables of the i-th sample that are not in M go
+    to 0. top: the largest alpha of each.
     Of a narrowed table, ``number`` are the numbers that its variables have among all;
     its rows are the entries of these in ``source[source_at[number]]``, made when they
     are listed first, ``filled[0]`` so far.
@@ -61,16 +63,13 @@ class Table(NamedTuple):
     rows: Floats
     at: NDArray[np.int64]
     falls: Floats
-    alpha_M: Floats
-    alpha_N: Floats
-    r_N: Floats
-    scale_M: Floats
-    scale_N: Floats
-    rows_M: NDArray[np.int64]
-    cols_M: NDArray[np.int64]
-    rows_N: NDArray[np.int64]
-    cols_N: NDArray[np.int64]
-    box: Floats
+    start: Floats
+    alpha: Floats
+    top: Floats
+    scale: Floats
+    sample: NDArray[np.int64]
+    head: NDArray[np.int64]
+    inside: int
     small: float
     source: Floats
     source_at: NDArray[np.int64]
@@ -81,24 +80,55 @@ class Table(NamedTuple):
 class State(NamedTuple):
     """Which variable is where.
 
-    ``sizes``: the numbers of held and of moving ones, and the place of the sample.
+    The ``unknowns`` are those of M that a force holds at a bound and those of N that
+    are shifted until r = 0; place[v] < 0 for others. target[v]: z of an unknown. What
+    is no unknown is right where low <= z <= high; the variables of the sample that
+    leaves always are (``frozen``: those of N; its others are unknowns). given[v]: how
+    far one of N is shifted that is no unknown, ``shifted`` if at all; ``base``: z with
+    these shifts. The places in ``sizes`` are named below.
     """
 
-    held: NDArray[np.bool_]
+    unknowns: NDArray[np.int64]
+    place: NDArray[np.int64]
     target: Floats
-    moving: NDArray[np.bool_]
-    moved: Floats
-    frozen_M: NDArray[np.bool_]
-    frozen_N: NDArray[np.bool_]
-    at_M: NDArray[np.int64]
-    at_N: NDArray[np.int64]
-    sizes: NDArray[np.int64]
+    low: Floats
+    high: Floats
+    given: Floats
+    shifted: NDArray[np.int64]
+    frozen: NDArray[np.int64]
     base: Floats
+    force: Floats
+    speed: Floats
     slope: Floats
+    trial: Floats
     scale: Floats
+    sizes: NDArray[np.int64]
 
 
-@njit(**INNER, fastmath={"contract"})
+class Room(NamedTuple):
+    """Where the numbers of a state and of a narrowed table stand, a row of each kind.
+
+    The kernels do not ask for memory, so that numba need not count who holds an array:
+    that took most of their time. ``span`` (Q + 1, Q) and ``group`` (Q,) are for biases.
+    """
+
+    state: Floats
+    listed: NDArray[np.int64]
+    scale: Floats
+    sizes: NDArray[np.int64]
+    frozen: NDArray[np.int64]
+    table: Floats
+    named: NDArray[np.int64]
+    rows: Floats
+    span: Floats
+    group: NDArray[np.int64]
+
+
+UNKNOWNS, SHIFTED, FROZEN, INDEX, SAMPLE, MOVED = range(6)
+"""How many there are of three kinds, the row of falls, the sample, if base moved"""
+
+
+@njit(**BARE, fastmath={"contract"})
 def _subtract(out, factor, row, first, end):
     """out[first:end] -= factor * row[first:end]; unsigned, or it is not vectorised."""
     start = np.uint64(first)
@@ -107,7 +137,7 @@ def _subtract(out, factor, row, first, end):
         out[j] -= factor * row[j]
 
 
-@inner
+@bare
 def _solve_small(M, x, size, scale):
     """x <- M^-1 x (two right-hand sides); whether every pivot was sound.
 
@@ -151,51 +181,182 @@ def _solve_small(M, x, size, scale):
     return True
 
 
-@njit(**INNER, fastmath={"contract"})
+@njit(**BARE, fastmath={"contract"})
 def _add(out, factor, row):
     """out += factor * row, without a temporary."""
     for i in range(out.size):
         out[i] += factor * row[i]
 
 
-@inner
+@njit(**BARE, fastmath={"contract"})
+def _add_four(out, a, first, b, second, c, third, d, fourth):
+    """out += a * first + b * second + c * third + d * fourth, in one pass."""
+    for i in range(out.size):
+        out[i] += a * first[i] + b * second[i] + c * third[i] + d * fourth[i]
+
+
+@bare
+def _sum(out, first, second):
+    """out = first + second."""
+    for i in range(out.size):
+        out[i] = first[i] + second[i]
+
+
+@bare
 def _fill(out, value):
     """out[:] = value; an array expression takes numba ten times as long to compile."""
     for i in range(out.size):
         out[i] = value
 
 
-@inner
+@bare
 def _copy(out, row):
     """out[:] = row."""
     for i in range(out.size):
         out[i] = row[i]
 
 
-@inner
-def _begin(T, st, p, index):
-    """The state in which sample p, and nothing else, is asked to go to 0."""
-    st.sizes[2] = index
-    _fill(st.target, 0.0)
-    _fill(st.moving, False)
-    _fill(st.moved, 0.0)
-    for v in range(T.alpha_M.size):
-        st.frozen_M[v] = T.rows_M[v] == p
-        st.held[v] = st.frozen_M[v]
-    for v in range(T.alpha_N.size):
-        st.frozen_N[v] = T.rows_N[v] == p
-        if st.frozen_N[v]:
-            st.moved[v] = -T.alpha_N[v]
+@bare
+def _outside(z, low, high, slack):
+    """How many of these are wrong: without branches, so that it is vectorised."""
+    count = 0
+    for v in range(z.size):
+        count += (z[v] < low[v] - slack) | (z[v] > high[v] + slack)
+    return count
 
 
-@inner
+@bare
+def _will_be_outside(z, speed, room, low, high):
+    """How many of these come to their limit within ``room``."""
+    count = 0
+    for v in range(z.size):
+        end = z[v] + room * speed[v]
+        count += (end < low[v]) | (end > high[v])
+    return count
+
+
+@bare
+def _slack(T, v):
+    """How far z of v may be beyond its limit."""
+    return T.small if v < T.inside else SLACK
+
+
+@bare
+def _end_of_block(T, first):
+    """Where the block ends that begins there: none has variables of both M and N."""
+    last = T.inside if first < T.inside else T.alpha.size
+    return min(first + AT_A_GLANCE, last)
+
+
+@bare
+def _free_limits(T, st, v):
+    """The limits of v where it is no unknown: its box, or the sign of its r."""
+    st.place[v] = -1
+    if v < T.inside:
+        st.low[v], st.high[v] = 0.0, T.top[v]
+    else:
+        value = T.alpha[v] + st.given[v]
+        st.low[v] = 0.0 if value > 0.0 else -np.inf
+        st.high[v] = 0.0 if value < T.top[v] else np.inf
+
+
+@bare
+def _shift(T, st, v, d):
+    """Shift v of N, which is no unknown (any more), by d in all."""
+    if d == st.given[v]:
+        return
+    _add(st.base, d - st.given[v], T.rows[T.at[v]])
+    st.sizes[MOVED] = 1
+    if st.given[v] == 0.0:
+        st.shifted[st.sizes[SHIFTED]] = v
+        st.sizes[SHIFTED] += 1
+    elif d == 0.0:
+        k = 0
+        while st.shifted[k] != v:
+            k += 1
+        st.sizes[SHIFTED] -= 1
+        st.shifted[k] = st.shifted[st.sizes[SHIFTED]]
+    st.given[v] = d
+
+
+@bare
+def _enter(T, st, v, target):
+    """Make v an unknown, z of which is to be the target."""
+    if st.given[v] != 0.0:
+        _shift(T, st, v, 0.0)
+    st.place[v] = st.sizes[UNKNOWNS]
+    st.unknowns[st.sizes[UNKNOWNS]] = v
+    st.sizes[UNKNOWNS] += 1
+    st.target[v] = target
+    st.low[v], st.high[v] = -np.inf, np.inf
+
+
+@bare
+def _leave(T, st, v, value):
+    """v is no unknown any more; one of N has this alpha."""
+    k = st.place[v]
+    st.sizes[UNKNOWNS] -= 1
+    last = st.unknowns[st.sizes[UNKNOWNS]]
+    st.unknowns[k], st.place[last] = last, k
+    if v >= T.inside:
+        _shift(T, st, v, value - T.alpha[v])
+    _free_limits(T, st, v)
+
+
+@bare
+def _bound(T, v, upper):
+    """The bound of alpha."""
+    return T.top[v] if upper else 0.0
+
+
+@bare
+def _turn(T, st, v, upper):
+    """Exchange one variable, which is, or will be, at its upper bound or not."""
+    if st.place[v] >= 0:
+        _leave(T, st, v, _bound(T, v, upper))
+    else:
+        _enter(T, st, v, _bound(T, v, upper) if v < T.inside else 0.0)
+
+
+@bare
+def _begin(T, st, p, index, own):
+    """The state in which sample p, of these variables, is asked to go to 0."""
+    for k in range(st.sizes[SHIFTED]):
+        v = st.shifted[k]
+        st.given[v] = 0.0
+        _free_limits(T, st, v)
+    for k in range(st.sizes[UNKNOWNS]):
+        _free_limits(T, st, st.unknowns[k])
+    for k in range(st.sizes[FROZEN]):
+        _free_limits(T, st, st.frozen[k])
+    if st.sizes[MOVED]:
+        _copy(st.base, T.start)
+    _fill(st.sizes, 0)
+    st.sizes[INDEX], st.sizes[SAMPLE] = index, p
+    for k in range(own.size):
+        v = own[k]
+        if v < T.inside:
+            _enter(T, st, v, 0.0)
+        else:
+            st.low[v], st.high[v] = -np.inf, np.inf
+            st.frozen[st.sizes[FROZEN]] = v
+            st.sizes[FROZEN] += 1
+
+
+@bare
+def _leaves(T, st, v):
+    """Whether v is of the sample that goes."""
+    return T.sample[v] == st.sizes[SAMPLE]
+
+
+@bare
 def _pick(out, row, number):
     """out[:] = row[number]."""
     for c in range(out.size):
         out[c] = row[number[c]]
 
 
-@inner
+@bare
 def _made(T, v, needed):
     """Make the row of v of a narrowed table; whether there is what it is made of."""
     number = T.number
@@ -212,123 +373,89 @@ def _made(T, v, needed):
     return True
 
 
-@inner
-def _list(T, st, needed):
-    """List the unknowns; whether every row that they ask for is there."""
-    n, n_held, n_moving, whole = T.alpha_M.size, 0, 0, True
-    for v in range(n):
-        if st.held[v]:
-            st.at_M[n_held] = v
-            n_held += 1
-            if T.at[v] < 0:
-                whole = _made(T, v, needed) and whole
-    for v in range(T.alpha_N.size):
-        if st.moving[v] or (st.moved[v] != 0.0 and not st.frozen_N[v]):
-            if st.moving[v]:
-                st.at_N[n_moving] = v
-                n_moving += 1
-            if T.at[n + v] < 0:
-                whole = _made(T, n + v, needed) and whole
-    st.sizes[0], st.sizes[1] = n_held, n_moving
+@bare
+def _has_rows(T, st, needed):
+    """Whether every row that the unknowns ask for is there."""
+    whole = True
+    for j in range(st.sizes[UNKNOWNS]):
+        v = st.unknowns[j]
+        if T.at[v] < 0:
+            whole = _made(T, v, needed) and whole
     return whole
 
 
-@inner
-def _bases(T, st):
-    """alpha_M and r_N by the given shifts: base + lambda slope, p's in the slope."""
-    n = T.alpha_M.size
-    _copy(st.base[:n], T.alpha_M)
-    _copy(st.base[n:], T.r_N)
-    _copy(st.slope, T.falls[st.sizes[2]])
-    for v in range(T.alpha_N.size):
-        d = st.moved[v]
-        if d != 0.0 and not st.frozen_N[v]:
-            _add(st.base, d, T.rows[T.at[n + v]])
-
-
-@inner
+@bare
 def _matrix(T, st, M):
     """The small system's matrix, and the scale of its unknowns."""
-    n, n_held, n_moving = T.alpha_M.size, st.sizes[0], st.sizes[1]
-    for i in range(n_held):
-        v = st.at_M[i]
-        st.scale[i] = T.scale_M[v]
-        row = T.rows[T.at[v]]
-        for j in range(n_held):
-            M[i, j] = row[st.at_M[j]]
-    for i in range(n_moving):
-        row = T.rows[T.at[n + st.at_N[i]]]
-        st.scale[n_held + i] = T.scale_N[st.at_N[i]]
-        for j in range(n_held):
-            M[n_held + i, j] = M[j, n_held + i] = row[st.at_M[j]]
-        for j in range(n_moving):
-            M[n_held + i, n_held + j] = row[n + st.at_N[j]]
+    count = st.sizes[UNKNOWNS]
+    for i in range(count):
+        v = st.unknowns[i]
+        st.scale[i] = T.scale[v]
+        row, out = T.rows[T.at[v]], M[i]
+        for j in range(count):
+            out[j] = row[st.unknowns[j]]
 
 
-@inner
+@bare
 def _unknowns(T, st, M, x):
     """Forces and shifts x[0] + lambda x[1]; whether the system is regular."""
-    n, n_held, n_moving = T.alpha_M.size, st.sizes[0], st.sizes[1]
+    slope = T.falls[st.sizes[INDEX]]
     _matrix(T, st, M)
-    for i in range(n_held):
-        v = st.at_M[i]
-        if st.frozen_M[v]:  # to (1 - lambda) of its value
-            x[0, i] = T.alpha_M[v] - st.base[v]
-            x[1, i] = -T.alpha_M[v] - st.slope[v]
-        else:
-            x[0, i] = st.target[v] - st.base[v]
-            x[1, i] = -st.slope[v]
-    for i in range(n_moving):
-        v = n + st.at_N[i]
-        x[0, n_held + i] = -st.base[v]
-        x[1, n_held + i] = -st.slope[v]
-    return _solve_small(M, x, n_held + n_moving, st.scale)
+    for i in range(st.sizes[UNKNOWNS]):
+        v = st.unknowns[i]
+        x[0, i] = st.target[v] - st.base[v]
+        x[1, i] = -slope[v]
+        if _leaves(T, st, v):  # to (1 - lambda) of its value
+            x[0, i] += T.alpha[v]
+            x[1, i] -= T.alpha[v]
+    return _solve_small(M, x, st.sizes[UNKNOWNS], st.scale)
 
 
-@inner
+@bare
 def _answer(T, st, x, z):
-    """Add to z = (alpha_M, r_N) what the forces and shifts x do to them."""
-    n, n_held, n_moving = T.alpha_M.size, st.sizes[0], st.sizes[1]
-    for j in range(n_held):
-        _add(z, x[j], T.rows[T.at[st.at_M[j]]])
-    for j in range(n_moving):
-        _add(z, x[n_held + j], T.rows[T.at[n + st.at_N[j]]])
+    """Add to z what the forces and shifts x do to it."""
+    count, j = st.sizes[UNKNOWNS], 0
+    while j + 4 <= count:
+        a, b = T.at[st.unknowns[j]], T.at[st.unknowns[j + 1]]
+        c, d = T.at[st.unknowns[j + 2]], T.at[st.unknowns[j + 3]]
+        _add_four(
+            z, x[j], T.rows[a], x[j + 1], T.rows[b],
+            x[j + 2], T.rows[c], x[j + 3], T.rows[d],
+        )  # fmt: skip
+        j += 4
+    for k in range(j, count):
+        _add(z, x[k], T.rows[T.at[st.unknowns[k]]])
 
 
-@inner
-def _put_right(T, st, x, a, r):
+@bare
+def _put_right(T, st, x, z):
     """Exchange every wrong variable of the state at lambda = 1; -> how many."""
-    n_held, n_moving = st.sizes[0], st.sizes[1]
-    wrong = 0
-    for v in range(T.alpha_M.size):
-        top = T.box[T.rows_M[v]]
-        if not st.held[v] and (a[v] < -T.small or a[v] > top + T.small):
-            st.held[v], st.target[v] = True, 0.0 if a[v] < 0.0 else top
-            wrong += 1
-    for j in range(n_held):
-        v = st.at_M[j]
-        pull = x[j] if st.target[v] > 0.0 else -x[j]
-        if not st.frozen_M[v] and pull > SLACK:
-            st.held[v] = False
-            wrong += 1
-    for v in range(T.alpha_N.size):
-        if not st.moving[v] and not st.frozen_N[v]:
-            value = T.alpha_N[v] + st.moved[v]
-            below = value < T.box[T.rows_N[v]]
-            if (below and r[v] > SLACK) or (value > 0.0 and r[v] < -SLACK):
-                st.moving[v], st.moved[v] = True, 0.0
+    first, wrong, before = 0, 0, st.sizes[UNKNOWNS]
+    while first < z.size:
+        end = _end_of_block(T, first)
+        slack = _slack(T, first)
+        if _outside(z[first:end], st.low[first:end], st.high[first:end], slack):
+            for v in range(first, end):
+                if z[v] < st.low[v] - slack or z[v] > st.high[v] + slack:
+                    _turn(T, st, v, z[v] > 0.0)
+                    wrong += 1
+        first = end
+    for j in range(before - 1, -1, -1):  # who leaves makes room for the last one
+        v = st.unknowns[j]
+        if v >= T.inside:
+            value = T.alpha[v] + x[j]
+            if value < -T.small or value > T.top[v] + T.small:
+                _turn(T, st, v, value > 0.0)
                 wrong += 1
-    for j in range(n_moving):
-        v = st.at_N[j]
-        value, top = T.alpha_N[v] + x[n_held + j], T.box[T.rows_N[v]]
-        if value < -T.small or value > top + T.small:
-            st.moving[v] = False
-            st.moved[v] = (0.0 if value < 0.0 else top) - T.alpha_N[v]
-            wrong += 1
+        elif not _leaves(T, st, v):
+            pull = x[j] if st.target[v] > 0.0 else -x[j]
+            if pull > SLACK:
+                _turn(T, st, v, False)
+                wrong += 1
     return wrong
 
 
-@inner
+@bare
 def _say(span, tail, head, value, top, r, small):
     """What one variable says of the biases: b_tail - b_head may change by [.., ..]."""
     if value < top - small:  # by no less than r
@@ -337,26 +464,26 @@ def _say(span, tail, head, value, top, r, small):
         span[tail, head] = min(span[tail, head], r)
 
 
-@inner
-def _tied(T, st, x, a, y, present):
+@bare
+def _tied(T, st, x, z, y, present, group):
     """Whether free variables tie all classes together: then b is unique."""
-    group = np.arange(present.size)
     apart = -1
     for k in range(present.size):
+        group[k] = k
         apart += 1 if present[k] else 0
-    for v in range(T.alpha_M.size):
-        top = T.box[T.rows_M[v]]
-        if apart > 0 and not st.held[v] and T.small < a[v] < top - T.small:
-            apart -= _join(group, y[T.rows_M[v]], T.cols_M[v])
-    for j in range(st.sizes[1]):
-        v = st.at_N[j]
-        value, top = T.alpha_N[v] + x[st.sizes[0] + j], T.box[T.rows_N[v]]
-        if apart > 0 and T.small < value < top - T.small:
-            apart -= _join(group, y[T.rows_N[v]], T.cols_N[v])
+    for v in range(T.inside):
+        if apart == 0:
+            return True
+        if st.place[v] < 0 and T.small < z[v] < T.top[v] - T.small:
+            apart -= _join(group, y[T.sample[v]], T.head[v])
+    for j in range(st.sizes[UNKNOWNS]):
+        v = st.unknowns[j]
+        if v >= T.inside and T.small < T.alpha[v] + x[j] < T.top[v] - T.small:
+            apart -= _join(group, y[T.sample[v]], T.head[v])
     return apart == 0
 
 
-@inner
+@bare
 def _join(group, a, b):
     """Merge the groups of two classes; 1 if they were apart."""
     old, new = group[a], group[b]
@@ -368,37 +495,39 @@ def _join(group, a, b):
     return 1
 
 
-@inner
-def _to_centre(T, st, x, a, r, y, present):
-    """How far each b is from the centre of the optimal ones (0 where b is unique)."""
-    Q = present.size
-    if _tied(T, st, x, a, y, present):
-        return np.zeros(Q)
-    n_held = st.sizes[0]
-    span = np.full((Q, Q), LOOSE)
-    force = np.zeros(T.alpha_M.size)
-    for j in range(n_held):
-        force[st.at_M[j]] = x[j]
-    for v in range(T.alpha_M.size):
-        if not st.frozen_M[v]:
-            value, i = st.target[v] if st.held[v] else a[v], T.rows_M[v]
-            _say(span, y[i], T.cols_M[v], value, T.box[i], -force[v], T.small)
-    moving = 0
-    for v in range(T.alpha_N.size):
-        value = T.alpha_N[v] + st.moved[v]
-        if st.moving[v]:
-            value += x[n_held + moving]
-            moving += 1
-        if not st.frozen_N[v] and present[T.cols_N[v]]:
-            i = T.rows_N[v]
-            _say(span, y[i], T.cols_N[v], value, T.box[i], r[v], T.small)
+@bare
+def _to_centre(T, st, x, z, y, present, room):
+    """How far each b is from the centre of the optimal ones, in the last row of span.
+
+    (0 where b is unique.)
+    """
+    Q, change, span = present.size, room.span[present.size], room.span
+    _fill(change, 0.0)
+    if _tied(T, st, x, z, y, present, room.group):
+        return
+    for k in range(Q):
+        _fill(span[k], LOOSE)
+    for v in range(T.alpha.size):
+        if _leaves(T, st, v) or not present[T.head[v]]:
+            continue
+        j, r = st.place[v], 0.0
+        if v < T.inside:
+            value = z[v]
+            if j >= 0:
+                value, r = st.target[v], -x[j]
+        else:
+            value = T.alpha[v] + st.given[v]
+            if j >= 0:
+                value += x[j]
+            else:
+                r = z[v]
+        _say(span, y[T.sample[v]], T.head[v], value, T.top[v], r, T.small)
     for k in range(Q):
         span[k, k] = 0.0
     for j in range(Q):
         for k in range(Q):
             for c in range(Q):
                 span[k, c] = min(span[k, c], span[k, j] + span[j, c])
-    change = np.zeros(Q)
     classes = 0
     for k in range(Q):
         if present[k]:
@@ -408,41 +537,45 @@ def _to_centre(T, st, x, a, r, y, present):
                     change[k] += 0.5 * (min(span[k, c], LOOSE) - min(span[c, k], LOOSE))
     for k in range(Q):
         change[k] /= classes
-    return change
 
 
-@inner
-def _at_top(T, st):
-    """Whether some alpha of this machine is at C."""
-    for v in range(T.alpha_M.size):
-        if st.held[v] and st.target[v] > 0.0:
+@bare
+def _at_top(T, st, full):
+    """Whether some alpha of this machine is at C; ``full``: how many of N are at first.
+
+    (Of the unknowns of N none is: it would be at its bound.)
+    """
+    for j in range(st.sizes[UNKNOWNS]):
+        v = st.unknowns[j]
+        if v < T.inside and st.target[v] > 0.0:
             return True
-    for v in range(T.alpha_N.size):
-        top = T.box[T.rows_N[v]]
-        if not st.moving[v] and T.alpha_N[v] + st.moved[v] >= top:
+        full -= v >= T.inside and T.alpha[v] >= T.top[v]
+    for k in range(st.sizes[SHIFTED]):
+        v = st.shifted[k]
+        if T.alpha[v] + st.given[v] >= T.top[v]:
             return True
-    return False
+        full -= T.alpha[v] >= T.top[v]
+    for k in range(st.sizes[FROZEN]):
+        v = st.frozen[k]
+        full -= T.alpha[v] >= T.top[v]
+    return full > 0
 
 
-@inner
+@bare
 def _exchange(T, st, M, x, z, needed):
     """All at once, from the state; -> (status, exchanges); z holds the end."""
-    n = T.alpha_M.size
-    made, best, vain = 0, T.alpha_M.size + T.alpha_N.size, 0
+    made, best, vain = 0, T.alpha.size, 0
     for _ in range(MOST_TURNS):
-        if not _list(T, st, needed):
+        if not _has_rows(T, st, needed):
             return NEEDS_ROW, made
-        if st.sizes[0] + st.sizes[1] > MOST_UNKNOWNS:
+        count = st.sizes[UNKNOWNS]
+        if count > MOST_UNKNOWNS or not _unknowns(T, st, M, x):
             break
-        _bases(T, st)
-        if not _unknowns(T, st, M, x):
-            break
-        for j in range(st.sizes[0] + st.sizes[1]):
+        for j in range(count):
             x[0, j] += x[1, j]
-        _copy(z, st.base)
-        _add(z, 1.0, st.slope)
+        _sum(z, st.base, T.falls[st.sizes[INDEX]])
         _answer(T, st, x[0], z)
-        wrong = _put_right(T, st, x[0], z[:n], z[n:])
+        wrong = _put_right(T, st, x[0], z)
         if wrong == 0:
             return SETTLED, made
         made += wrong
@@ -453,231 +586,184 @@ def _exchange(T, st, M, x, z, needed):
     return UNSETTLED, made
 
 
-@inner
-def _first_stop(T, st, now, x0, x1, a, a1, r, r1):
+@bare
+def _first_stop(T, st, now, x0, x1, z, z1):
     """The first lambda > now at which a variable meets its bound or its sign.
 
-    -> (lambda, kind 0: free of M, 1: held, 2: moving, 3: idle of N; index; upper?)
+    -> (lambda, variable, upper?); the variable is -1 where there is none.
     """
-    n_held, n_moving = st.sizes[0], st.sizes[1]
-    first, kind, at, upper = 1.0, -1, -1, False
+    stop, at, upper = 1.0, -1, False
     # a slope below half the slack moves nothing beyond it, and may be rounding
-    still = 0.5 * T.small
-    for v in range(T.alpha_M.size):
-        if not st.held[v] and abs(a1[v]) > still:
-            top = a1[v] > 0.0
-            meet = now + ((T.box[T.rows_M[v]] if top else 0.0) - a[v]) / a1[v]
-            meet = max(meet, now)
-            if meet < first:
-                first, kind, at, upper = meet, 0, v, top
-    for j in range(n_held):
-        v = st.at_M[j]
-        if not st.frozen_M[v]:
+    for j in range(st.sizes[UNKNOWNS]):
+        v, meet, top = st.unknowns[j], 2.0, False
+        if v >= T.inside:
+            top = x1[j] > 0.0
+            if abs(x1[j]) > 0.5 * T.small:
+                meet = (_bound(T, v, top) - T.alpha[v] - x0[j]) / x1[j]
+        elif not _leaves(T, st, v):
             fade = x1[j] if st.target[v] > 0.0 else -x1[j]
             if fade > 0.5 * SLACK:
                 meet = -x0[j] / x1[j]
-                meet = max(meet, now)
-                if meet < first:
-                    first, kind, at = meet, 1, v
-    for j in range(n_moving):
-        v, slope = st.at_N[j], x1[n_held + j]
-        if abs(slope) > still:
-            top = slope > 0.0
-            end = T.box[T.rows_N[v]] if top else 0.0
-            meet = (end - T.alpha_N[v] - x0[n_held + j]) / slope
-            meet = max(meet, now)
-            if meet < first:
-                first, kind, at, upper = meet, 2, v, top
-    for v in range(T.alpha_N.size):
-        if not st.moving[v] and not st.frozen_N[v] and abs(r1[v]) > 0.5 * SLACK:
-            value = T.alpha_N[v] + st.moved[v]
-            below = value < T.box[T.rows_N[v]]
-            if (r1[v] > 0.0 and below) or (r1[v] < 0.0 and value > 0.0):
-                meet = now - r[v] / r1[v]
-                near = meet > now or abs(r[v]) < 1e-6
-                meet = max(meet, now)
-                if near and meet < first:
-                    first, kind, at = meet, 3, v
-    return first, kind, at, upper
+        meet = max(meet, now)
+        if meet < stop:
+            stop, at, upper = meet, v, top
+    first = 0
+    while first < z.size:
+        end, still = _end_of_block(T, first), 0.5 * _slack(T, first)
+        if _will_be_outside(
+            z[first:end], z1[first:end], stop - now, st.low[first:end],
+            st.high[first:end],
+        ):  # fmt: skip
+            for v in range(first, end):
+                top = z1[v] > 0.0
+                limit = st.high[v] if top else st.low[v]
+                if abs(z1[v]) > still and abs(limit) < np.inf:
+                    meet = now + (limit - z[v]) / z1[v]
+                    near = v < T.inside or meet > now or abs(z[v]) < 1e-6
+                    meet = max(meet, now)
+                    if near and meet < stop:
+                        stop, at, upper = meet, v, top
+        first = end
+    return stop, at, upper
 
 
-@inner
-def _look_ahead(T, st, now, a, a1, r, r1, needed):
+@bare
+def _look_ahead(T, st, now, z, z1, needed):
     """Ask for the rows of those that may come next: a path without one begins anew."""
-    n, room = T.alpha_M.size, AHEAD * (1.0 - now)
-    for v in range(n):
-        if T.source_at[T.number[v]] < 0 and not st.held[v]:
-            end = a[v] + room * a1[v]
-            if end < 0.0 or end > T.box[T.rows_M[v]]:
-                needed[T.number[v]] = True
-    for v in range(T.alpha_N.size):
-        lacks = T.source_at[T.number[n + v]] < 0
-        if lacks and not st.moving[v] and not st.frozen_N[v]:
-            value, end = T.alpha_N[v] + st.moved[v], r[v] + room * r1[v]
-            below = value < T.box[T.rows_N[v]]
-            if (end > 0.0 and below) or (end < 0.0 and value > 0.0):
-                needed[T.number[n + v]] = True
+    room, first = AHEAD * (1.0 - now), 0
+    while first < z.size:
+        end = _end_of_block(T, first)
+        if _will_be_outside(
+            z[first:end], z1[first:end], room, st.low[first:end], st.high[first:end]
+        ):
+            for v in range(first, end):
+                later = z[v] + room * z1[v]
+                if later < st.low[v] or later > st.high[v]:
+                    needed[T.number[v]] |= T.source_at[T.number[v]] < 0
+        first = end
 
 
-@inner
-def _take_over(T, st, now, kind, at, upper, M, x, x0, x1, at_now):
-    """Which variable ties the classes when (kind, at), at its bound, no longer can.
+@bare
+def _take_over(T, st, now, at, upper, M, x, z_now):
+    """Which variable ties the classes when ``at``, at its bound, no longer can.
 
     Its r leaves 0 by its legal sign, no alpha moves, and the first other variable whose
-    r or force comes to 0 is the one. -> (kind, index); kind -1 where there is none.
+    r or force comes to 0 is the one; -1 where there is none.
     """
-    n, n_held, n_moving = T.alpha_M.size, st.sizes[0], st.sizes[1]
     sign = -1.0 if upper else 1.0  # of the force on it: r = -force
     _matrix(T, st, M)
     _fill(x[0], 0.0)
     _fill(x[1], 0.0)
-    z = np.zeros(n + T.alpha_N.size)
-    if kind == 0:
+    z = st.trial
+    _fill(z, 0.0)
+    if at < T.inside:
         row = T.rows[T.at[at]]
-        for i in range(n_held):
-            x[0, i] = -sign * row[st.at_M[i]]
-        for i in range(n_moving):
-            x[0, n_held + i] = -sign * row[n + st.at_N[i]]
+        for i in range(st.sizes[UNKNOWNS]):
+            x[0, i] = -sign * row[st.unknowns[i]]
         _add(z, sign, row)
     else:
-        for i in range(n_moving):
-            if st.at_N[i] == at:
-                x[0, n_held + i] = -sign
-    if not _solve_small(M, x, n_held + n_moving, st.scale):
-        return -1, -1
+        x[0, st.place[at]] = -sign
+    if not _solve_small(M, x, st.sizes[UNKNOWNS], st.scale):
+        return -1
     _answer(T, st, x[0], z)
-    r = z[n:]
-    first, kind, found = 1e300, -1, -1
-    for j in range(n_held):
-        v = st.at_M[j]
-        if not st.frozen_M[v]:
+    first, found = 1e300, -1
+    for j in range(st.sizes[UNKNOWNS]):
+        v = st.unknowns[j]
+        if v < T.inside and not _leaves(T, st, v):
             fade = x[0, j] if st.target[v] > 0.0 else -x[0, j]
             if fade > 1e-12:
-                meet = abs(x0[j] + now * x1[j]) / fade
+                meet = abs(st.force[v] + now * st.speed[v]) / fade
                 if meet < first:
-                    first, kind, found = meet, 1, v
-    for v in range(T.alpha_N.size):
-        if not st.moving[v] and not st.frozen_N[v] and v != at:
-            value = T.alpha_N[v] + st.moved[v]
-            below = value < T.box[T.rows_N[v]]
-            if (r[v] > 1e-12 and below) or (r[v] < -1e-12 and value > 0.0):
-                meet = abs(at_now[v] / r[v])
-                if meet < first:
-                    first, kind, found = meet, 3, v
-    return kind, found
+                    first, found = meet, v
+    for v in range(T.inside, z.size):
+        limit = st.high[v] if z[v] > 0.0 else st.low[v]
+        if abs(z[v]) > 1e-12 and limit == 0.0 and v != at:
+            meet = abs(z_now[v] / z[v])
+            if meet < first:
+                first, found = meet, v
+    return found
 
 
-@inner
-def _give_way(T, st, now, kind, at, from_top, M, x, x0, x1, at_now):
-    """Which variable leaves when (kind, at) enters beside one that it depends on.
+@bare
+def _give_way(T, st, now, at, from_top, M, x, z_now):
+    """Which variable leaves when ``at`` enters beside one that it depends on.
 
     Duplicate samples: alpha flows from one to the other and nothing else changes, until
-    one is at its bound. -> (kind, index, upper?); kind -1 where there is none.
+    one is at its bound. -> (variable, upper?); -1 where there is none.
     """
-    n, n_held, n_moving = T.alpha_M.size, st.sizes[0], st.sizes[1]
     sign = -1.0 if from_top else 1.0
     _matrix(T, st, M)
     _fill(x[0], 0.0)
     _fill(x[1], 0.0)
-    z = np.zeros(n + T.alpha_N.size)
-    if kind == 3:
-        row = T.rows[T.at[n + at]]
-        for i in range(n_held):
-            x[0, i] = -sign * row[st.at_M[i]]
-        for i in range(n_moving):
-            x[0, n_held + i] = -sign * row[n + st.at_N[i]]
+    z = st.trial
+    _fill(z, 0.0)
+    if at >= T.inside:
+        row = T.rows[T.at[at]]
+        for i in range(st.sizes[UNKNOWNS]):
+            x[0, i] = -sign * row[st.unknowns[i]]
         _add(z, sign, row)
     else:
-        for i in range(n_held):
-            if st.at_M[i] == at:
-                x[0, i] = sign
-    if not _solve_small(M, x, n_held + n_moving, st.scale):
-        return -1, -1, False
+        x[0, st.place[at]] = sign
+    if not _solve_small(M, x, st.sizes[UNKNOWNS], st.scale):
+        return -1, False
     _answer(T, st, x[0], z)
-    a = z[:n]
-    i = T.rows_N[at] if kind == 3 else T.rows_M[at]
-    first, found_kind, found, upper = T.box[i], kind, at, not from_top
-    for v in range(T.alpha_M.size):
-        if not st.held[v] and abs(a[v]) > 1e-9:
-            top = T.box[T.rows_M[v]]
-            value = min(max(at_now[v], 0.0), top)
-            meet = (top - value) / a[v] if a[v] > 0.0 else value / -a[v]
+    first, found, upper = T.top[at], at, not from_top
+    for v in range(T.inside):
+        if st.place[v] < 0 and abs(z[v]) > 1e-9:
+            value = min(max(z_now[v], 0.0), T.top[v])
+            meet = (T.top[v] - value) / z[v] if z[v] > 0.0 else value / -z[v]
             if meet < first:
-                first, found_kind, found, upper = meet, 0, v, a[v] > 0.0
-    for j in range(n_moving):
-        v, slope = st.at_N[j], x[0, n_held + j]
-        if abs(slope) > 1e-9:
-            value = T.alpha_N[v] + x0[n_held + j] + now * x1[n_held + j]
-            top = T.box[T.rows_N[v]]
-            value = min(max(value, 0.0), top)
-            meet = (top - value) / slope if slope > 0.0 else value / -slope
+                first, found, upper = meet, v, z[v] > 0.0
+    for j in range(st.sizes[UNKNOWNS]):
+        v, slope = st.unknowns[j], x[0, j]
+        if v >= T.inside and abs(slope) > 1e-9:
+            value = T.alpha[v] + st.force[v] + now * st.speed[v]
+            value = min(max(value, 0.0), T.top[v])
+            meet = (T.top[v] - value) / slope if slope > 0.0 else value / -slope
             if meet < first:
-                first, found_kind, found, upper = meet, 2, v, slope > 0.0
-    if found == at and found_kind == kind:  # it crosses its whole box by itself
-        found_kind = 2 if kind == 3 else 0
-    return found_kind, found, upper
+                first, found, upper = meet, v, slope > 0.0
+    return found, upper
 
 
-@inner
-def _turn(T, st, kind, at, upper):
-    """Exchange one variable."""
-    if kind == 0:
-        st.held[at], st.target[at] = True, T.box[T.rows_M[at]] if upper else 0.0
-    elif kind == 1:
-        st.held[at] = False
-    elif kind == 2:
-        st.moving[at] = False
-        st.moved[at] = (T.box[T.rows_N[at]] if upper else 0.0) - T.alpha_N[at]
-    else:
-        st.moving[at], st.moved[at] = True, 0.0
+@bare
+def _partner_of(T, st, now, at, entered, upper, before, M, x, z):
+    """With which variable ``at`` must be exchanged, where alone it cannot be.
 
-
-@inner
-def _partner_of(T, st, now, kind, at, upper, before, M, x, x0, x1, a, r, needed):
-    """With which variable (kind, at) must be exchanged, where alone it cannot be.
-
-    The state is first put back to before its turn; ``before``: its alpha then, if idle.
+    The state is first put back to before its turn; ``before``: its alpha then.
     """
-    if kind == 0 or kind == 2:
-        _turn(T, st, 1 if kind == 0 else 3, at, upper)
-        _list(T, st, needed)
-        heir, found = _take_over(T, st, now, kind, at, upper, M, x, x0, x1, r)
-        return heir, found, False
-    if kind == 1:
-        from_top = st.target[at] > 0.0
-        st.held[at] = True
+    inside = at < T.inside
+    if inside == entered:  # it came to its bound
+        _turn(T, st, at, upper)
+        return _take_over(T, st, now, at, upper, M, x, z), False
+    from_top = before > 0.0
+    if inside:
+        _enter(T, st, at, _bound(T, at, from_top))
     else:
-        from_top = before > 0.0
-        st.moving[at], st.moved[at] = False, before - T.alpha_N[at]
-    _list(T, st, needed)
-    return _give_way(T, st, now, kind, at, from_top, M, x, x0, x1, a)
+        _leave(T, st, at, before)
+    return _give_way(T, st, now, at, from_top, M, x, z)
 
 
-@inner
-def _let_down(T, st, M, x, z, needed):
+@bare
+def _let_down(T, st, M, x, z, lacking, needed):
     """Along the path, from its begin; -> (status, exchanges made).
 
-    SETTLED: the state is that of the end, for the exchange to confirm.
+    SETTLED: the state is that of the end, for the exchange to confirm. ``lacking``:
+    whether some row is not there.
     """
-    n = T.alpha_M.size
-    z1 = np.empty(z.size)
-    a, r, a1, r1 = z[:n], z[n:], z1[:n], z1[n:]
-    x0, x1 = np.empty(MOST_UNKNOWNS), np.empty(MOST_UNKNOWNS)
-    now, made, stuck = 0.0, 0, 0
-    if not _list(T, st, needed):
+    z1, now, made, stuck = st.slope, 0.0, 0, 0
+    if not _has_rows(T, st, needed):
         return NEEDS_ROW, made
-    _bases(T, st)
-    if st.sizes[0] > MOST_UNKNOWNS or not _unknowns(T, st, M, x):
+    if st.sizes[UNKNOWNS] > MOST_UNKNOWNS or not _unknowns(T, st, M, x):
         return UNSETTLED, made
-    _copy(a, T.alpha_M)
-    _copy(r, T.r_N)
+    _copy(z, T.start)
     while made < MOST_STOPS:
-        _copy(z1, st.slope)
-        _copy(x0, x[0])
-        _copy(x1, x[1])
-        _answer(T, st, x1, z1)
-        stop, kind, at, upper = _first_stop(T, st, now, x0, x1, a, a1, r, r1)
-        if kind < 0:
+        _copy(z1, T.falls[st.sizes[INDEX]])
+        _answer(T, st, x[1], z1)
+        for j in range(st.sizes[UNKNOWNS]):
+            v = st.unknowns[j]
+            st.force[v], st.speed[v] = x[0, j], x[1, j]
+        stop, at, upper = _first_stop(T, st, now, x[0], x[1], z, z1)
+        if at < 0:
             return SETTLED, made
         stuck = stuck + 1 if stop <= now else 0
         if stuck > MOST_STUCK:
@@ -685,157 +771,251 @@ def _let_down(T, st, M, x, z, needed):
         _add(z, stop - now, z1)
         now = stop
         made += 1
-        _look_ahead(T, st, now, a, a1, r, r1, needed)
-        shifts = kind == 2 or (kind == 3 and st.moved[at] != 0.0)
-        before = T.alpha_N[at] + st.moved[at] if kind == 3 else 0.0
-        _turn(T, st, kind, at, upper)
-        if not _list(T, st, needed):
+        if lacking:
+            _look_ahead(T, st, now, z, z1, needed)
+        before = st.target[at] if at < T.inside else T.alpha[at] + st.given[at]
+        _turn(T, st, at, upper)
+        entered = st.place[at] >= 0
+        if not _has_rows(T, st, needed):
             return NEEDS_ROW, made
-        if st.sizes[0] + st.sizes[1] > MOST_UNKNOWNS:
+        if st.sizes[UNKNOWNS] > MOST_UNKNOWNS:
             return UNSETTLED, made
-        if shifts:
-            _bases(T, st)
         if _unknowns(T, st, M, x):
             continue
-        heir, found, top = _partner_of(
-            T, st, now, kind, at, upper, before, M, x, x0, x1, a, r, needed
-        )
+        heir, top = _partner_of(T, st, now, at, entered, upper, before, M, x, z)
         if heir < 0:
             return UNSETTLED, made
-        _turn(T, st, kind, at, upper)
-        _turn(T, st, heir, found, top)
+        _turn(T, st, at, upper)
+        _turn(T, st, heir, top)
         made += 1
-        if not _list(T, st, needed):
+        if not _has_rows(T, st, needed):
             return NEEDS_ROW, made
-        _bases(T, st)
-        if st.sizes[0] + st.sizes[1] > MOST_UNKNOWNS or not _unknowns(T, st, M, x):
+        if st.sizes[UNKNOWNS] > MOST_UNKNOWNS or not _unknowns(T, st, M, x):
             return UNSETTLED, made
     return UNSETTLED, made
 
 
-@inner
-def _write(T, st, x, a, out):
+@bare
+def _write(T, st, x, z, out):
     """The alpha of every variable of this machine."""
-    n = T.alpha_M.size
-    for v in range(n):
-        out[v] = a[v]
-        if st.held[v]:
-            out[v] = 0.0 if st.frozen_M[v] else st.target[v]
-    moving = 0
-    for v in range(T.alpha_N.size):
-        out[n + v] = T.alpha_N[v] + st.moved[v]
-        if st.moving[v]:
-            out[n + v] += x[st.sizes[0] + moving]
-            moving += 1
+    for v in range(T.inside):
+        out[v] = z[v]
+    for v in range(T.inside, out.size):
+        out[v] = T.alpha[v] + st.given[v]
+    for j in range(st.sizes[UNKNOWNS]):
+        v = st.unknowns[j]
+        out[v] = st.target[v] if v < T.inside else out[v] + x[j]
+    for k in range(st.sizes[FROZEN]):
+        out[st.frozen[k]] = 0.0
     for v in range(out.size):  # a residue beside a bound would count as free
-        top = T.box[T.rows_M[v] if v < n else T.rows_N[v - n]]
         if out[v] < T.small:
             out[v] = 0.0
-        elif out[v] > top - T.small:
-            out[v] = top
+        elif out[v] > T.top[v] - T.small:
+            out[v] = T.top[v]
 
 
-@inner
+@bare
+def _largest(z):
+    """The largest |z|."""
+    most = 0.0
+    for v in range(z.size):
+        most = max(most, abs(z[v]))
+    return most
+
+
+@bare
+def _list_near(st, start, z, first, end, number, count):
+    """List those that a whole step z brings near to their limit; -> the new count."""
+    reach = REACH * _largest(z[first:end])
+    for v in range(first, end):
+        near = min(start[v] - st.low[v], st.high[v] - start[v]) - abs(z[v])
+        if near < reach:
+            number[count] = v
+            count += 1
+    return count
+
+
+@bare
 def _concerned(T, st, z, number):
     """List the variables that a whole step z of the path brings near to a bound.
 
     -> how many of M, and in all. The others are looked at in the end.
     """
-    n, s, count = T.alpha_M.size, T.alpha_N.size, 0
-    most = 0.0
-    for v in range(n):
-        if not st.frozen_M[v]:
-            most = max(most, abs(z[v]))
-    for v in range(n):
-        a = T.alpha_M[v]
-        near = min(a, T.box[T.rows_M[v]] - a) - abs(z[v])
-        if st.frozen_M[v] or near < REACH * most:
-            number[count] = v
-            count += 1
-    inside, most = count, 0.0
-    for v in range(s):
-        if not st.frozen_N[v]:
-            most = max(most, abs(z[n + v]))
-    for v in range(s):
-        near = abs(T.r_N[v]) - abs(z[n + v])
-        if near < REACH * most and not st.frozen_N[v]:
-            number[count] = n + v
-            count += 1
-    return inside, count
+    count = 0
+    for j in range(st.sizes[UNKNOWNS]):  # those of the sample itself
+        number[count] = st.unknowns[j]
+        z[st.unknowns[j]] = 0.0
+        count += 1
+    for k in range(st.sizes[FROZEN]):
+        z[st.frozen[k]] = 0.0
+    inside = _list_near(st, T.start, z, 0, T.inside, number, count)
+    return inside, _list_near(st, T.start, z, T.inside, z.size, number, inside)
 
 
-@inner
-def _narrowed(T, index, number, inside, count, rows):
+@bare
+def _narrowed(T, index, number, inside, room):
     """The table of these variables alone, for one sample."""
-    n, others = T.alpha_M.size, count - inside
-    alpha_M, scale_M = np.empty(inside), np.empty(inside)
-    alpha_N, scale_N, r_N = np.empty(others), np.empty(others), np.empty(others)
-    rows_M, rows_N = np.empty(inside, np.int64), np.empty(others, np.int64)
-    falls = np.empty((1, count))
+    count = number.size
+    start, alpha, top = room.table[0], room.table[1], room.table[2]
+    scale, falls = room.table[3], room.table[4, :count].reshape((1, count))
+    sample, head, at = room.named[0], room.named[1], room.named[2]
     for c in range(count):
-        falls[0, c] = T.falls[index, number[c]]
-    for c in range(inside):
         v = number[c]
-        alpha_M[c], scale_M[c], rows_M[c] = T.alpha_M[v], T.scale_M[v], T.rows_M[v]
-    for c in range(others):
-        v = number[inside + c] - n
-        alpha_N[c], scale_N[c], rows_N[c] = T.alpha_N[v], T.scale_N[v], T.rows_N[v]
-        r_N[c] = T.r_N[v]
-    most = min(MOST_ROWS, count)
-    at, filled = np.full(count, -1), np.zeros(1, np.int64)
+        start[c], alpha[c], top[c], scale[c] = (
+            T.start[v],
+            T.alpha[v],
+            T.top[v],
+            T.scale[v],
+        )
+        falls[0, c] = T.falls[index, v]
+        sample[c], head[c], at[c] = T.sample[v], T.head[v], -1
+    most, filled = min(MOST_ROWS, count), room.named[3, :1]
+    filled[0] = 0
     return Table(
-        rows[: most * count].reshape((most, count)), at, falls,
-        alpha_M, alpha_N, r_N, scale_M, scale_N, rows_M, T.cols_M, rows_N, T.cols_N,
-        T.box, T.small, T.source, T.source_at, number[:count], filled,
+        room.rows[: most * count].reshape((most, count)), at[:count], falls,
+        start[:count], alpha[:count], top[:count], scale[:count],
+        sample[:count], head[:count], inside, T.small,
+        T.source, T.source_at, number, filled,
     )  # fmt: skip
 
 
-@inner
-def _fresh(n, s):
-    """A state of n variables of M and s of N, nothing in it yet."""
-    return State(
-        np.zeros(n, np.bool_), np.zeros(n), np.zeros(s, np.bool_), np.zeros(s),
-        np.zeros(n, np.bool_), np.zeros(s, np.bool_),
-        np.zeros(n, np.int64), np.zeros(s, np.int64), np.zeros(3, np.int64),
-        np.zeros(n + s), np.zeros(n + s), np.zeros(MOST_UNKNOWNS),
+@bare
+def _fresh(T, room):
+    """A state in which no sample leaves."""
+    width, numbers, listed = T.alpha.size, room.state, room.listed
+    st = State(
+        listed[0, :width], listed[1, :width], numbers[0, :width],
+        numbers[1, :width], numbers[2, :width], numbers[3, :width],
+        listed[2, :width], room.frozen, numbers[4, :width],
+        numbers[5, :width], numbers[6, :width], numbers[7, :width],
+        numbers[8, :width], room.scale, room.sizes,
     )  # fmt: skip
+    _fill(st.given, 0.0)
+    _fill(st.target, 0.0)
+    for k in range(st.sizes.size):
+        st.sizes[k] = 0
+    for v in range(width):
+        _free_limits(T, st, v)
+    _copy(st.base, T.start)
+    return st
 
 
-@inner
-def _among_few(T, st, p, M, x, z, number, rows, needed):
+@bare
+def _among_few(T, st, p, M, x, z, number, few_room, lacking, needed):
     """Let sample p down among the variables that it concerns; -> (status, exchanges).
 
     SETTLED: ``st`` is the end, to be proven among all variables.
     """
-    index, n = st.sizes[2], T.alpha_M.size
-    if not _list(T, st, needed):
+    index = st.sizes[INDEX]
+    if not _has_rows(T, st, needed):
         return NEEDS_ROW, 0
-    _bases(T, st)
-    if st.sizes[0] > MOST_UNKNOWNS or not _unknowns(T, st, M, x):
+    if st.sizes[UNKNOWNS] > MOST_UNKNOWNS or not _unknowns(T, st, M, x):
         return UNSETTLED, 0
-    _copy(z, st.slope)
+    _copy(z, T.falls[index])
     _answer(T, st, x[1], z)
+    own = st.sizes[UNKNOWNS]
     inside, count = _concerned(T, st, z, number)
-    if count > NARROW * number.size or rows.size < min(MOST_ROWS, count) * count:
+    rows = min(MOST_ROWS, count) * count
+    if count > NARROW * number.size or few_room.rows.size < rows:
         return UNSETTLED, 0
-    few = _narrowed(T, index, number, inside, count, rows)
-    state = _fresh(inside, count - inside)
-    _begin(few, state, p, 0)
+    few = _narrowed(T, index, number[:count], inside, few_room)
+    state = _fresh(few, few_room)
+    first = few_room.named[4, :own]  # its own are listed first
+    for k in range(own):
+        first[k] = k
+    _begin(few, state, p, 0, first)
     near = z[:count]
-    outcome, made = _let_down(few, state, M, x, near, needed)
+    outcome, made = _let_down(few, state, M, x, near, lacking, needed)
     if outcome == UNSETTLED:
         outcome, more = _exchange(few, state, M, x, near, needed)
         made += more
     if outcome == NEEDS_ROW and few.filled[0] == few.rows.shape[0] < count:
         return UNSETTLED, made  # there is no room for another row
     if outcome == SETTLED:
-        _begin(T, st, p, index)
-        for c in range(inside):
-            st.held[number[c]], st.target[number[c]] = state.held[c], state.target[c]
-        for c in range(count - inside):
-            v = number[inside + c] - n
-            st.moving[v], st.moved[v] = state.moving[c], state.moved[c]
+        for k in range(state.sizes[SHIFTED]):
+            v = state.shifted[k]
+            _shift(T, st, number[v], state.given[v])
+            _free_limits(T, st, number[v])
+        for j in range(state.sizes[UNKNOWNS]):
+            v = state.unknowns[j]
+            if st.place[number[v]] < 0:  # its own are there already
+                _enter(T, st, number[v], state.target[v])
     return outcome, made
+
+
+@bare
+def _by_sample(T, ends, which):
+    """The variables of each sample: those of p are which[ends[p] : ends[p + 1]]."""
+    _fill(ends, 0)
+    for v in range(T.alpha.size):
+        ends[T.sample[v] + 2] += 1
+    for p in range(2, ends.size):
+        ends[p] += ends[p - 1]
+    for v in range(T.alpha.size):
+        which[ends[T.sample[v] + 1]] = v
+        ends[T.sample[v] + 1] += 1
+
+
+@bare
+def _judged(T, st, M, x, z, number, few_room, own, p, index, lacking, needed):
+    """Sample p without itself, by the roads in their order; -> (status, exchanges)."""
+    _begin(T, st, p, index, own)
+    outcome, made = _exchange(T, st, M, x, z, needed)
+    if outcome == UNSETTLED:
+        _begin(T, st, p, index, own)
+        outcome, made = _among_few(T, st, p, M, x, z, number, few_room, lacking, needed)
+        if outcome == SETTLED:  # as far as these few go
+            outcome, more = _exchange(T, st, M, x, z, needed)
+            made += more
+    if outcome == UNSETTLED:
+        _begin(T, st, p, index, own)
+        outcome, made = _let_down(T, st, M, x, z, lacking, needed)
+        if outcome != NEEDS_ROW:  # the end is proven by the exchange, or mended
+            outcome, more = _exchange(T, st, M, x, z, needed)
+            made += more
+    return outcome, made
+
+
+@bare
+def _each(
+    T, y, present, samples, margins, exchanges, at_top, status, needed, alphas,
+    M, x, z, number, which, ends, room, few_room,
+):  # fmt: skip
+    """As ``exchange_each``, in this room."""
+    st, full, lacking = _fresh(T, room), 0, False
+    _by_sample(T, ends, which)
+    for v in range(T.alpha.size):
+        full += v >= T.inside and T.alpha[v] >= T.top[v]
+        lacking |= T.at[v] < 0
+    for index in range(samples.size):
+        p = samples[index]
+        own = which[ends[p] : ends[p + 1]]
+        status[index], exchanges[index] = _judged(
+            T, st, M, x, z, number, few_room, own, p, index, lacking, needed
+        )
+        if status[index] != SETTLED:
+            continue
+        at_top[index] = _at_top(T, st, full)
+        _to_centre(T, st, x[0], z, y, present, room)
+        change = room.span[present.size]
+        if alphas.shape[0] > 0:
+            _write(T, st, x[0], z, alphas[index])
+        for k in range(own.size):
+            v = own[k]
+            slide = change[y[p]] - change[T.head[v]]
+            r = -x[0, st.place[v]] if v < T.inside else z[v]
+            margins[index, T.head[v]] = 1.0 - r + slide
+
+
+@inner
+def _room(width, wide, rows, Q):
+    """Room for a state of this width, and for a narrowed table."""
+    return Room(
+        np.empty((9, width)), np.empty((3, width), np.int64),
+        np.empty(MOST_UNKNOWNS), np.empty(6, np.int64), np.empty(Q, np.int64),
+        np.empty((5, wide)), np.empty((5, wide), np.int64), np.empty(rows),
+        np.empty((Q + 1, Q)), np.empty(Q, np.int64),
+    )  # fmt: skip
 
 
 @kernel
@@ -846,42 +1026,15 @@ def exchange_each(
 
     ``needed[v]`` is set where the row of v lacks; the caller makes it and calls again.
     Where the biases are not unique without p, the margins are those at their centre.
-    alphas (p, n + s), or empty: the variables of M, then of N, of each machine.
+    alphas (p, width), or empty: the variables of each machine.
     """
-    n, s = T.alpha_M.size, T.alpha_N.size
-    st = _fresh(n, s)
-    M, x = np.empty((MOST_UNKNOWNS, MOST_UNKNOWNS)), np.empty((2, MOST_UNKNOWNS))
-    z, number = np.empty(n + s), np.empty(n + s, np.int64)
-    rows = np.empty(int(min(MOST_ROWS, n + s) * (NARROW * (n + s) + 1.0)))
-    a, r = z[:n], z[n:]
-    for index in range(samples.size):
-        p = samples[index]
-        _begin(T, st, p, index)
-        outcome, made = _exchange(T, st, M, x, z, needed)
-        if outcome == UNSETTLED:
-            _begin(T, st, p, index)
-            outcome, made = _among_few(T, st, p, M, x, z, number, rows, needed)
-            if outcome == SETTLED:  # as far as these few go
-                outcome, more = _exchange(T, st, M, x, z, needed)
-                made += more
-        if outcome == UNSETTLED:
-            _begin(T, st, p, index)
-            outcome, made = _let_down(T, st, M, x, z, needed)
-            if outcome != NEEDS_ROW:  # the end is proven by the exchange, or mended
-                outcome, more = _exchange(T, st, M, x, z, needed)
-                made += more
-        status[index], exchanges[index] = outcome, made
-        if outcome == SETTLED:
-            at_top[index] = _at_top(T, st)
-            change = _to_centre(T, st, x[0], a, r, y, present)
-            if alphas.shape[0] > 0:
-                _write(T, st, x[0], a, alphas[index])
-            for j in range(st.sizes[0]):
-                v = st.at_M[j]
-                if st.frozen_M[v]:
-                    slide = change[y[p]] - change[T.cols_M[v]]
-                    margins[index, T.cols_M[v]] = 1.0 + x[0, j] + slide
-            for v in range(s):
-                if st.frozen_N[v]:
-                    slide = change[y[p]] - change[T.cols_N[v]]
-                    margins[index, T.cols_N[v]] = 1.0 - r[v] + slide
+    width, Q = T.alpha.size, present.size
+    narrow = int(NARROW * width) + 1
+    rows = min(MOST_ROWS, narrow) * narrow
+    _each(
+        T, y, present, samples, margins, exchanges, at_top, status, needed, alphas,
+        np.empty((MOST_UNKNOWNS, MOST_UNKNOWNS)), np.empty((2, MOST_UNKNOWNS)),
+        np.empty(width), np.empty(width, np.int64),
+        np.empty(width, np.int64), np.empty(y.size + 2, np.int64),
+        _room(width, 0, 0, Q), _room(narrow, narrow, rows, Q),
+    )  # fmt: skip

@@ -198,7 +198,7 @@ def test_a_program_over_a_few_arcs_is_the_whole_one(name):
     """N_p and V_pn, begun anywhere, are the optima over all arcs."""
     s = trained(*table(name), Rbf(1.0 if name == "iris" else 0.5), 1e3)
     arcs, Q, used = Arcs(s), s.dual.Q, None
-    for p in np.unique(arcs.rows)[:: 9 if name == "iris" else 90]:
+    for p in np.unique(arcs.rows)[:: 15 if name == "iris" else 150]:
         own, y = arcs.rows == p, s.dual.y[p]
         size = arcs.alpha[own].sum()
         back = -arcs.alpha[own] @ arcs.directions[own] / size

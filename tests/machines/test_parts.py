@@ -133,7 +133,7 @@ def test_one_versus_all_left_out():
 @pytest.mark.parametrize("kernel", [Rbf(0.3), Linear()])
 def test_all_at_once_is_part_by_part(kind, loss, kernel):
     """The compiled road and any solver, part by part, agree; so do left-out outputs."""
-    X, y, Q = blobs(3, m=24)
+    X, y, Q = blobs(3, m=18)
     fast, slow = (
         trained(kind, X, y, Q, 4.0, kernel, loss, solver) for solver in (Exact, Qp)
     )

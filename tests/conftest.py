@@ -94,7 +94,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtestloop(session: pytest.Session) -> None:
-    """In a long run on several workers no kernel is compiled twice."""
+    """In a long run on several workers no large kernel is compiled twice."""
     if hasattr(session.config, "workerinput") and len(session.items) > MANY:
         compile_in_turns()
 
@@ -107,16 +107,18 @@ def compile_in_turns() -> None:
     """
     if fcntl is None:
         return
+    metrics = "balanced-error,macro-f1,log-loss,auc,smooth-error"
+    parts = {
+        exchanges.__file__: {"machine": "ww", "metric": metrics},
+        paths.__file__: {"machine": "ovo"},
+    }
     with ExitStack() as opened:
-        locks = {
-            machine: opened.enter_context(Path(module.__file__ or "").open())
-            for machine, module in {"ww": exchanges, "ovo": paths}.items()
-        }
-        for machine, lock in locks.items():
+        locks = {path: opened.enter_context(Path(path).open()) for path in parts}
+        for path, lock in locks.items():
             with suppress(BlockingIOError):
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                how = {"C": 8.0, "gamma": 0.5, "machine": machine}
-                run_sweep(PROBLEMS["three"].dataset(), criteria="loo,span", **how)
+                data, point = PROBLEMS["three"].dataset(), {"C": 8.0, "gamma": 0.5}
+                run_sweep(data, criteria="loo,span", **point, **parts[path])
                 fcntl.flock(lock, fcntl.LOCK_UN)
         for lock in locks.values():
             fcntl.flock(lock, fcntl.LOCK_EX)

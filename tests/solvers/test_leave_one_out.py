@@ -486,3 +486,13 @@ def test_what_training_decides_is_not_in_doubt():
     left = solver.leave_out(solver.solve(Dual(Rbf(2.0**-7).gram(X), y, 3, 8.0)))
     assert left.count(BY_TRAINING) == 2
     assert left.ambiguous == 0
+
+
+def test_a_sample_begins_where_the_last_of_its_class_ended() -> None:
+    """Where most alpha are at C and many change: as trained without, in any order."""
+    problem = blobs(60, 3, spread=1.5, seed=5)
+    machine = Exact().solve(problem.dual(Rbf(0.01), 0.05))
+    found = Exact().leave_out(machine, every_margin=True)
+    plain = Solver.leave_out(Exact(), machine, every_margin=True)
+    assert (found.exchanges > 0).sum() > 30
+    np.testing.assert_allclose(found.margins, plain.margins, atol=1e-7)

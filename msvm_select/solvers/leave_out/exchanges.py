@@ -18,6 +18,10 @@ exchanged, and on.  Every point of the path is an optimum, so it cannot run away
 the variable that leaves was the last free tie between two groups of classes, the system
 without it is singular: alpha stands still while the biases slide, until another
 variable takes the tie over.
+
+At a small C most alpha are at C, and where a sample leaves, the biases move against its
+class, whichever sample of it that is. So one that follows a sample of its class that
+had to be let down begins at the end of that one, and most settle there all at once.
 """
 
 from __future__ import annotations
@@ -34,6 +38,7 @@ from msvm_select.solvers.compiled import BARE, bare, inner, kernel
 SETTLED, NEEDS_ROW, UNSETTLED = 0, 1, 2
 MOST_TURNS = 10  # of the exchange of all
 STUBBORN = 1  # of them in which no fewer are wrong
+STUBBORN_NEAR = 3  # the same from the end of another sample
 AHEAD = 0.8  # of the rest of a path: who would stop it there is made ready
 MOST_STOPS = 200  # of the path
 MOST_STUCK = 20  # of them in one place
@@ -122,6 +127,18 @@ class Room(NamedTuple):
     rows: Floats
     span: Floats
     group: NDArray[np.int64]
+
+
+class Last(NamedTuple):
+    """The end of the last sample that had to be let down, or of one that follows it.
+
+    Its unknowns with their targets, then what is shifted and by how much. ``counts``:
+    of the former, of both, and the class of the sample, or -1.
+    """
+
+    which: NDArray[np.int64]
+    value: Floats
+    counts: NDArray[np.int64]
 
 
 UNKNOWNS, SHIFTED, FROZEN, INDEX, SAMPLE, MOVED = range(6)
@@ -562,7 +579,7 @@ def _at_top(T, st, full):
 
 
 @bare
-def _exchange(T, st, M, x, z, needed):
+def _exchange(T, st, M, x, z, needed, stubborn):
     """All at once, from the state; -> (status, exchanges); z holds the end."""
     made, best, vain = 0, T.alpha.size, 0
     for _ in range(MOST_TURNS):
@@ -581,7 +598,7 @@ def _exchange(T, st, M, x, z, needed):
         made += wrong
         vain = 0 if wrong < best else vain + 1
         best = min(best, wrong)
-        if vain > STUBBORN:
+        if vain > stubborn:
             break
     return UNSETTLED, made
 
@@ -927,7 +944,7 @@ def _among_few(T, st, p, M, x, z, number, few_room, lacking, needed):
     near = z[:count]
     outcome, made = _let_down(few, state, M, x, near, lacking, needed)
     if outcome == UNSETTLED:
-        outcome, more = _exchange(few, state, M, x, near, needed)
+        outcome, more = _exchange(few, state, M, x, near, needed, STUBBORN)
         made += more
     if outcome == NEEDS_ROW and few.filled[0] == few.rows.shape[0] < count:
         return UNSETTLED, made  # there is no room for another row
@@ -957,32 +974,78 @@ def _by_sample(T, ends, which):
 
 
 @bare
-def _judged(T, st, M, x, z, number, few_room, own, p, index, lacking, needed):
-    """Sample p without itself, by the roads in their order; -> (status, exchanges)."""
+def _remember(T, st, last):
+    """Keep the state, without what its own sample makes of it, in ``last``."""
+    count = 0
+    for j in range(st.sizes[UNKNOWNS]):
+        v = st.unknowns[j]
+        if not _leaves(T, st, v):
+            last.which[count], last.value[count] = v, st.target[v]
+            count += 1
+    last.counts[0] = count
+    for k in range(st.sizes[SHIFTED]):
+        v = st.shifted[k]
+        last.which[count], last.value[count] = v, st.given[v]
+        count += 1
+    last.counts[1] = count
+
+
+@bare
+def _begin_like(T, st, p, index, own, last):
+    """The state of another sample, with p in its place."""
     _begin(T, st, p, index, own)
-    outcome, made = _exchange(T, st, M, x, z, needed)
+    for k in range(last.counts[1]):
+        v = last.which[k]
+        if _leaves(T, st, v):
+            continue
+        if k < last.counts[0]:
+            _enter(T, st, v, last.value[k])
+        else:
+            _shift(T, st, v, last.value[k])
+            _free_limits(T, st, v)
+
+
+@bare
+def _judged(T, st, M, x, z, number, few_room, own, p, index, lacking, needed, last, k):
+    """Sample p, of class k, without itself, by the roads in their order.
+
+    -> (status, exchanges). ``last`` is brought up to date where one has to be let down.
+    """
+    outcome, made, follows = UNSETTLED, 0, last.counts[2] == k
+    if follows:
+        _begin_like(T, st, p, index, own, last)
+        outcome, made = _exchange(T, st, M, x, z, needed, STUBBORN_NEAR)
+        made += 1  # it is no prediction, even where nothing is wrong
+    if outcome == UNSETTLED:
+        _begin(T, st, p, index, own)
+        outcome, made = _exchange(T, st, M, x, z, needed, STUBBORN)
+        follows |= outcome == UNSETTLED
     if outcome == UNSETTLED:
         _begin(T, st, p, index, own)
         outcome, made = _among_few(T, st, p, M, x, z, number, few_room, lacking, needed)
         if outcome == SETTLED:  # as far as these few go
-            outcome, more = _exchange(T, st, M, x, z, needed)
+            outcome, more = _exchange(T, st, M, x, z, needed, STUBBORN)
             made += more
     if outcome == UNSETTLED:
         _begin(T, st, p, index, own)
         outcome, made = _let_down(T, st, M, x, z, lacking, needed)
         if outcome != NEEDS_ROW:  # the end is proven by the exchange, or mended
-            outcome, more = _exchange(T, st, M, x, z, needed)
+            outcome, more = _exchange(T, st, M, x, z, needed, STUBBORN)
             made += more
+    if follows and outcome == SETTLED:
+        _remember(T, st, last)
+        last.counts[2] = k
     return outcome, made
 
 
 @bare
 def _each(
     T, y, present, samples, margins, exchanges, at_top, status, needed, alphas,
-    M, x, z, number, which, ends, room, few_room,
+    M, x, z, number, which, ends, room, few_room, last,
 ):  # fmt: skip
     """As ``exchange_each``, in this room."""
     st, full, lacking = _fresh(T, room), 0, False
+    last.counts[2] = -1
     _by_sample(T, ends, which)
     for v in range(T.alpha.size):
         full += v >= T.inside and T.alpha[v] >= T.top[v]
@@ -991,7 +1054,7 @@ def _each(
         p = samples[index]
         own = which[ends[p] : ends[p + 1]]
         status[index], exchanges[index] = _judged(
-            T, st, M, x, z, number, few_room, own, p, index, lacking, needed
+            T, st, M, x, z, number, few_room, own, p, index, lacking, needed, last, y[p]
         )
         if status[index] != SETTLED:
             continue
@@ -1037,4 +1100,5 @@ def exchange_each(
         np.empty(width), np.empty(width, np.int64),
         np.empty(width, np.int64), np.empty(y.size + 2, np.int64),
         _room(width, 0, 0, Q), _room(narrow, narrow, rows, Q),
+        Last(np.empty(width, np.int64), np.empty(width), np.empty(3, np.int64)),
     )  # fmt: skip

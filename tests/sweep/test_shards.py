@@ -107,14 +107,22 @@ def test_a_part_does_not_widen_its_grid() -> None:
             settings(shard="1/2", **other)
 
 
-@pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+@pytest.fixture(scope="module")
+def swept(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Three parts of a sweep of iris, in part1.ndjson and so on; whole.json."""
-    monkeypatch.chdir(tmp_path)
+    folder = tmp_path_factory.mktemp("swept")
     for number in (1, 2, 3):
-        line = ("--shard", f"{number}/3", "--journal", f"part{number}.ndjson")
+        line = ("--shard", f"{number}/3", "--journal", folder / f"part{number}.ndjson")
         assert run("sweep", IRIS, *GRID, *line).exit_code == 0
-    assert run("sweep", IRIS, *GRID, "-o", "whole.json").exit_code == 0
+    assert run("sweep", IRIS, *GRID, "-o", folder / "whole.json").exit_code == 0
+    return folder
+
+
+@pytest.fixture
+def folder(swept: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of them, to work in."""
+    shutil.copytree(swept, tmp_path, dirs_exist_ok=True)
+    monkeypatch.chdir(tmp_path)
     return tmp_path
 
 

@@ -83,3 +83,35 @@ def test_along_C_as_from_nothing(gamma, road):
         assert last.gap <= 1e-10
         np.testing.assert_allclose(last.F, cold.F, rtol=0.0, atol=1e-8)
         np.testing.assert_allclose(last.b, cold.b, rtol=0.0, atol=1e-7)
+
+
+def with_twins(draw: np.random.Generator) -> tuple:
+    """K of 40 samples of which ten stand twice, a gradient that their F explains."""
+    Q, m = 5, 40
+    X = draw.normal(size=(m, 4))
+    X[30:] = X[:10]
+    y = np.arange(m) % Q
+    y[30:] = y[:10]
+    order = np.argsort(y, kind="stable")
+    gram, y = Rbf(0.8).gram(X[order]), y[order]
+    F = (gram.matrix @ draw.normal(size=(m, Q))).T
+    free = draw.random((Q, m)) < 0.9
+    free[y, np.arange(m)] = False
+    return gram, y, free, 1.0 - F[y, np.arange(m)] + F
+
+
+@pytest.mark.parametrize("road", ["common", "by class"])
+def test_twins_are_solved_to_rounding(road):
+    """The flow is balanced and no gain is left, though K has no inverse."""
+    gram, y, free, g = with_twins(np.random.default_rng(8))
+    owed = np.zeros(5)
+    if road == "common":
+        step, b = CommonFactor.of(gram, free, None).solve(y, free, g, owed)
+    else:
+        step, b, _ = by_classes(gram, y, free, g, owed)
+    tau = -step
+    tau[y, np.arange(y.size)] = step.sum(axis=0)
+    F = tau @ gram.matrix
+    left = g - (F[y, np.arange(y.size)] - F) - (b[y] - b[:, None])
+    assert np.abs(left[free]).max() < 1e-10
+    assert np.abs(tau.sum(axis=1)).max() < 1e-11 * np.abs(tau).max()

@@ -33,16 +33,21 @@ from typing import Any
 
 import numpy as np
 
+from msvm_select import lapack
 from msvm_select.records import Floats, Gram, Ints, Mask
 from msvm_select.solvers.exact.thin import (
     ThinGram,
     add_to,
+    cholesky,
     columns_of,
+    inverse_from,
     inverse_of,
     kept_of,
 )
 
 RIDGE = 1e-13  # of the largest K_ii
+RIDGE_OF_TWINS = 1e-10  # the same where the other is all that there is
+NO_INVERSE = 0.1  # of an inverse times its ridge: beyond it, K has no inverse
 MOST_REFINED = 6
 SHARP = 1e-13  # of the right-hand side: a residual below is rounding
 A_CLASS = 5e5  # multiplications that a class costs beside its cube
@@ -52,6 +57,7 @@ NEAR_ENOUGH = (
 FEW_LACKING = 0.12  # of the samples with a free arc, that the S_k may lack
 TINY = 1e-300
 MOST_NUMBERS = 2.5e8  # that a factor, or what is asked of it, may take (2 GB)
+BY_PRODUCTS = 40  # columns from which they are, if there are no more classes
 TOGETHER = 256  # rows that are made at once
 
 
@@ -69,7 +75,7 @@ class ClassFactor:
     parts: list[slice]
     blocks: list[Any]
     inverses: list[Any]
-    T: Any
+    half: Any
     U: Floats
     TU: Floats
     unbias: Floats
@@ -78,7 +84,23 @@ class ClassFactor:
 
     @classmethod
     def of(cls, gram: Gram, y: Ints, free: Mask) -> ClassFactor:
-        """From the free arcs; LinAlgError where K is not definite, or memory ends."""
+        """From the free arcs; LinAlgError where K is not definite, or memory ends.
+
+        Of twins R_k is 1/2 of 1/ridge, and its rounding no refinement takes out: they
+        get a larger ridge.
+        """
+        largest = float(gram.diagonal.max(initial=0.0))
+        for ridge in (RIDGE * largest, RIDGE_OF_TWINS * largest):
+            found = cls._with(gram, y, free, ridge, sharp=ridge == RIDGE * largest)
+            if found is not None:
+                return found
+        raise np.linalg.LinAlgError
+
+    @classmethod
+    def _with(
+        cls, gram: Gram, y: Ints, free: Mask, ridge: float, sharp: bool
+    ) -> ClassFactor | None:
+        """With this ridge; None where it should be ``sharp`` and is not."""
         Q = free.shape[0]
         rows = np.flatnonzero(free.any(axis=0))
         shared = free[:, rows]
@@ -88,7 +110,6 @@ class ClassFactor:
         sizes = shared.sum(axis=1)[np.unique(owner)].astype(float)
         if 2.0 * ((sizes**2).sum() + float(rows.size) ** 2) > MOST_NUMBERS:
             raise np.linalg.LinAlgError  # it would not fit beside K
-        ridge = RIDGE * float(gram.diagonal.max(initial=0.0))
         whole = _of_all(gram, rows, shared[np.unique(owner)], ridge)
         T = np.zeros((0, 0) if alike else (rows.size, rows.size))
         U, totals = np.zeros((rows.size, Q)), np.zeros(Q)
@@ -104,6 +125,8 @@ class ClassFactor:
                 else:
                     R = _less(whole, at, np.flatnonzero(~shared[k]))
                 block = kept_of(gram, block)
+                if sharp and ridge * R.diagonal().max(initial=0.0) > NO_INVERSE:
+                    return None
             else:
                 block, R = blocks[owner[k]], inverses[owner[k]]
             if not alike:
@@ -113,18 +136,20 @@ class ClassFactor:
             members.append(at)
             blocks.append(block)
             inverses.append(R)
-        if alike:
-            inverse, TU = None, np.full((rows.size, Q), 1.0 / Q)
-        else:
-            inverse = inverse_of(T, 0.0, isinstance(gram, ThinGram))
-            TU = inverse @ U
+        half = None if alike else _Half.of(T, isinstance(gram, ThinGram))
+        TU = np.full((rows.size, Q), 1.0 / Q) if half is None else half.solve(U)
         weight = U.T @ TU
         weight[np.diag_indices(Q)] -= totals
         unbias = np.asarray(np.linalg.pinv(weight, rcond=1e-12, hermitian=True), float)
         ends = np.cumsum([0, *(at.size for at in members)])
         parts = [slice(*pair) for pair in zip(ends[:-1], ends[1:], strict=True)]
-        system = (rows, members, parts, blocks, inverses, inverse, U, TU, unbias)
+        system = (rows, members, parts, blocks, inverses, half, U, TU, unbias)
         return cls(*system, alike, whole)
+
+    @property
+    def T(self) -> Any:
+        """T^-1, made when it is asked for; there is none where all are alike."""
+        return None if self.half is None else self.half.inverse
 
     @cached_property
     def by_all(self) -> Floats:
@@ -218,7 +243,7 @@ class ClassFactor:
             v -= level
         if self.alike:
             return self._alike(w, v, s - totals, multiplied)
-        right = self.T @ v
+        right = self.half.solve(v)
         b = self.unbias @ (self.U.T @ right - totals + s)
         multiplier = right - self.TU @ b
         for k, (at, part) in enumerate(zip(self.members, self.parts, strict=True)):
@@ -247,6 +272,31 @@ class ClassFactor:
             owed[k] -= d[part].sum(axis=0)
             level[at] -= d[part]
         return rest, owed, level
+
+
+class _Half:
+    """The Cholesky factor of T, or T^-1 itself where that is thin."""
+
+    def __init__(self, factor: Floats | None, thin: Any) -> None:
+        self.factor, self.thin = factor, thin
+
+    @classmethod
+    def of(cls, T: Floats, may_be_thin: bool) -> _Half:
+        """Of T, which is used up; LinAlgError where it is not definite."""
+        if may_be_thin or not T.size:
+            return cls(None, inverse_of(T, 0.0))
+        return cls(cholesky(T), None)
+
+    @cached_property
+    def inverse(self) -> Any:
+        """T^-1."""
+        return self.thin if self.factor is None else inverse_from(self.factor.copy())
+
+    def solve(self, v: Floats) -> Floats:
+        """T^-1 v: by products where there are many columns."""
+        if self.factor is None or v.shape[1] > BY_PRODUCTS:
+            return np.asarray(self.inverse @ v)
+        return lapack.dpotrs(self.factor, v, lower=0)[0]
 
 
 def _first_alike(shared: Mask) -> list[int]:

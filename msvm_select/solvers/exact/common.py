@@ -26,7 +26,7 @@ import numpy as np
 
 from msvm_select import lapack
 from msvm_select.records import Floats, Gram, Ints, Mask
-from msvm_select.solvers.exact.classes import RIDGE, SHARP
+from msvm_select.solvers.exact.classes import RIDGE_OF_TWINS, SHARP
 from msvm_select.solvers.exact.thin import inverse_of
 
 MOST_CORRECTED = 4
@@ -67,7 +67,7 @@ class CommonFactor:
             if _of_held(free, float(known.rows.size)) <= anew:
                 return known
         K = gram.block(rows, rows)
-        R = inverse_of(K, RIDGE * float(gram.diagonal.max(initial=0.0)), False)
+        R = inverse_of(K, RIDGE_OF_TWINS * float(gram.diagonal.max(initial=0.0)), False)
         u = R.sum(axis=1)
         total = float(u.sum())
         if not total > 0.0:
@@ -95,6 +95,8 @@ class CommonFactor:
         tau, b = np.zeros(here.shape), np.zeros(here.shape[0])
         for _ in range(MOST_CORRECTED):
             more, level = self._once(solve_held, -rest, owed)
+            more = np.where(here, more, 0.0)  # what rounding has left elsewhere
+            more[own] = -more.sum(axis=0)
             tau, b, owed = tau + more, b + level, owed - more.sum(axis=1)
             F = more @ self.K
             rest -= np.where(here, F[own] - F + level[own[0]] - level[:, None], 0.0)

@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from msvm_select.records import Floats, Gram, Ints, Mask
+from msvm_select.solvers.compiled import kernel
 from msvm_select.solvers.exact.classes import (
     NEAR_ENOUGH,
     ClassFactor,
@@ -48,6 +49,7 @@ class Path:
     high: Floats = field(init=False)
     let_off: Floats = field(init=False)
     side: Floats = field(init=False)
+    held: Floats = field(init=False)
 
     def walk(self) -> Floats | None:
         """Every alpha at the end; None where it takes too long, or K is singular."""
@@ -55,9 +57,10 @@ class Path:
         self._widen()
         try:
             for _ in range(MOST_BENDS):
-                R = self.rows(P)
+                R = self.held[: P.size]
                 x = np.linalg.solve(R[:, P].T, self._goals(P))
-                value, pace = self.z + x[:, 0] @ R, x[:, 1] @ R
+                value, pace = x.T @ R
+                value += self.z
                 now, which, who = self._next(P, x, value, pace, now)
                 if now >= 1.0:
                     return self._end(P, x.sum(axis=1), value + pace)
@@ -72,6 +75,7 @@ class Path:
         At theta they are (1 - theta) times as far from the true ones.
         """
         n, z, top = self.n, self.z, self.top
+        self.held = np.empty((0, z.size))
         share = np.random.default_rng(0).uniform(1.1, 2.0, z.size)
         self.side = np.where(self.at > 0.0, -1.0, 1.0)
         below, above, wrong = np.minimum(z, 0.0), np.maximum(z - top, 0.0), z.copy()
@@ -97,23 +101,24 @@ class Path:
     ) -> tuple[float, int, int]:
         """When which variable meets its lower (0) or upper (1) end, as the first."""
         n, at, top, side = self.n, self.at, self.top, self.side
-        room, drop = np.full((2, value.size), np.inf), np.zeros((2, value.size))
-        room[0, :n], drop[0, :n] = value[:n] - self.low[:n], pace[:n] + self.low[:n]
-        room[1, :n] = top[:n] + self.high[:n] - value[:n]
-        drop[1, :n] = -pace[:n] - self.high[:n]
-        room[0, n:] = side[n:] * (self.let_off[n:] - value[n:])
-        drop[0, n:] = -side[n:] * (self.let_off[n:] + pace[n:])
-        drop[:, P] = 0.0
-        held = P < n
+        busy, when = np.zeros(value.size, np.bool_), np.empty((2, value.size))
+        busy[P] = True
+        _corners(
+            value, pace, self.low, self.high, top, self.let_off, side, n, busy, when
+        )
+        room, drop = np.full((2, P.size), np.inf), np.zeros((2, P.size))
+        held, moving = P < n, P >= n
         v = P[held]
-        room[0, v], drop[0, v] = side[v] * x[held, 0], side[v] * x[held, 1]
-        moving = P >= n
+        room[0, held], drop[0, held] = side[v] * x[held, 0], side[v] * x[held, 1]
         v = P[moving]
-        room[0, v], drop[0, v] = at[v] + x[moving, 0], x[moving, 1]
-        room[1, v], drop[1, v] = top[v] - at[v] - x[moving, 0], -x[moving, 1]
-        when = np.full(room.shape, np.inf)
+        room[0, moving], drop[0, moving] = at[v] + x[moving, 0], x[moving, 1]
+        room[1, moving] = top[v] - at[v] - x[moving, 0]
+        drop[1, moving] = -x[moving, 1]
         falls = drop < -UNMOVED
-        when[falls] = np.maximum(room[falls] / -drop[falls], now)
+        own = np.full(room.shape, np.inf)
+        own[falls] = room[falls] / -drop[falls]
+        when[:, P] = own
+        np.maximum(when, now, out=when)
         first = int(when.argmin())
         if self.rows.at[first % value.size] < 0:  # a few are made at the price of one
             soonest = when.min(axis=0)
@@ -126,12 +131,25 @@ class Path:
         if who not in P:
             if who < self.n:
                 self.side[who] = -1.0 if which else 1.0
+            self._hold(P.size, self.rows(np.array([who]))[0])
             return np.append(P, who)
         if who >= self.n:  # at a bound again, and it may be the other one
             end = self.top[who] if which else 0.0
             self.z = self.z + (end - self.at[who]) * self.rows(np.array([who]))[0]
             self.at[who], self.side[who] = end, -1.0 if which else 1.0
-        return np.asarray(P[P != who])
+        place, last = int(np.flatnonzero(P == who)[0]), P.size - 1
+        self.held[place], left = self.held[last], P[:last].copy()
+        if place < last:
+            left[place] = P[last]
+        return left
+
+    def _hold(self, place: int, row: Floats) -> None:
+        """Those of P stand together: to copy all at each corner would take longer."""
+        if place == self.held.shape[0]:
+            more = np.empty((max(2 * place, MADE_TOGETHER), row.size))
+            more[:place] = self.held
+            self.held = more
+        self.held[place] = row
 
     def _end(self, P: Ints, x: Floats, value: Floats) -> Floats:
         """Every alpha."""
@@ -140,6 +158,29 @@ class Path:
         values[held] = np.where(self.side[held] < 0.0, self.top[held], 0.0)
         values[P[moving]] += x[moving]
         return np.asarray(np.clip(values, 0.0, self.top))
+
+
+@kernel
+def _corners(
+    value: Floats, pace: Floats, low: Floats, high: Floats, top: Floats,
+    let_off: Floats, side: Floats, n: int, busy: Mask, when: Floats,
+) -> None:  # fmt: skip
+    """When each output meets its lower (0) and its upper (1) end, by itself."""
+    for v in range(value.size):
+        when[0, v] = when[1, v] = np.inf
+        if busy[v]:
+            continue
+        if v >= n:
+            drop = -side[v] * (let_off[v] + pace[v])
+            if drop < -UNMOVED:
+                when[0, v] = side[v] * (let_off[v] - value[v]) / -drop
+            continue
+        drop = pace[v] + low[v]
+        if drop < -UNMOVED:
+            when[0, v] = (value[v] - low[v]) / -drop
+        drop = -pace[v] - high[v]
+        if drop < -UNMOVED:
+            when[1, v] = (top[v] + high[v] - value[v]) / -drop
 
 
 def walked(

@@ -107,9 +107,19 @@ def _whole(block: Floats, ridge: float) -> Floats:
     if not A.size:
         return A
     A[np.diag_indices(A.shape[0])] += ridge
+    return inverse_from(cholesky(A))
+
+
+def cholesky(A: Floats) -> Floats:
+    """The factor of A, which is used up, as LAPACK has it; LinAlgError without one."""
     factor, info = lapack.dpotrf(A.T, lower=0, overwrite_a=1, clean=0)
     if info != 0:
         raise np.linalg.LinAlgError
+    return factor
+
+
+def inverse_from(factor: Floats) -> Floats:
+    """The inverse from the factor, which is used up."""
     half, _ = lapack.dpotri(factor, lower=0, overwrite_c=1)
     mirror(half.T)
     return half.T

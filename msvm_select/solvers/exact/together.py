@@ -92,10 +92,9 @@ class Together:
     def of(cls, factor: ClassFactor, gram: Gram, *others: Any) -> Together | None:
         """None where the factor is not sharp, or thin, or what is kept too large."""
         kept = 2.0 * factor.size * (gram.m + factor.rows.size)
-        if factor.alike:  # rows are cheap
-            return None
-        whole = all(isinstance(R, np.ndarray) for R in (factor.T, *factor.inverses))
-        if not whole or kept > MOST_KEPT or factor.error > SHARP_FACTOR:
+        if factor.alike or kept > MOST_KEPT or factor.error > SHARP_FACTOR:
+            return None  # where all are alike, rows are cheap
+        if not all(isinstance(R, np.ndarray) for R in (factor.T, *factor.inverses)):
             return None
         return cls(factor, gram, *others)
 

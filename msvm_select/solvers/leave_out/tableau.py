@@ -60,7 +60,7 @@ POOR_BY_CLASSES = 0.1  # likewise of a factor by classes, which is refined
 LEAST_WATCHED = 800  # or so many
 ALL_WATCHED = 2800  # variables up to which the dense one, which watches all, is faster
 WATCHED_FOR_FEW = 0.35  # so many times as many where few samples are left out,
-FEW = 0.5  # of all
+FEW = 0.15  # of all
 WITH_TWINS = 6000  # the same where samples of different classes are at one place
 TOGETHER_FROM = (
     1000  # free variables from which rows of the tableau are the dearer road
@@ -144,6 +144,9 @@ def _among(
             return _by_classes(gram, Q, arcs, box)
     if in_blocks or n * a.size > MOST_DENSE:
         return None
+    if arcs.common_is_cheaper and gram.factor is None:
+        with suppress(np.linalg.LinAlgError):
+            return _of_common_inverse(gram, Q, arcs)
     if arcs.by_classes_is_cheaper(Q):
         with suppress(np.linalg.LinAlgError):
             return _whole_by_classes(gram, Q, arcs)
@@ -206,6 +209,14 @@ class _Arcs:
     r: Floats
     free: Mask
 
+    @property
+    def common_is_cheaper(self) -> bool:
+        """Whether the inverse of K makes the table with far fewer products."""
+        m, n = float(self.y.size), float(np.count_nonzero(self.free))
+        s = self.a.size - n
+        dense, common = n**3 + n**2 * s, m**3 + s**3 + n * s**2 + n**2 * s
+        return bool(dense > FAR_FEWER * common)
+
     def by_classes_is_cheaper(self, Q: int) -> bool:
         """Whether the factors of the classes make all rows with fewer products."""
         n = float(np.count_nonzero(self.free))
@@ -264,7 +275,10 @@ class _Listed:
 
     def products(self, points: Ints, tau: Floats) -> Floats:
         """What tau (points, Q) of these samples does to F_{y_j} - F_jl."""
-        found = np.empty((points.size, self.rows.size))
+        return self.add_products(points, tau, np.zeros((points.size, self.rows.size)))
+
+    def add_products(self, points: Ints, tau: Floats, found: Floats) -> Floats:
+        """The same, added to what was found before."""
         K, Z = self.arrays
         arc_products(K, Z, self.shift, points, tau, self.rows, self.starts, found)
         return found
@@ -309,6 +323,7 @@ def _dense(gram: Gram, Q: int, arcs: _Arcs) -> Tableau | None:
     table[:, n:] += E @ arcs_N.T
     np.negative(table[:, n:], out=table[:, n:])
 
+    moving = np.vstack((H_MN, arcs_N.T))
     Y = E.T @ H_MN - unweight @ arcs_N.T
     steps = N.incidence
     leaves = np.zeros((y.size, Q))  # what is no force on M where a sample leaves
@@ -317,10 +332,8 @@ def _dense(gram: Gram, Q: int, arcs: _Arcs) -> Tableau | None:
 
     def answer(found: Floats, samples: Ints, tau: Floats, b: Floats) -> Floats:
         """Add how r_N answers, where alpha_M does and the biases move by b."""
-        change = N.products(samples, tau)
-        change += found[:, :n] @ H_MN
-        change += b @ arcs_N.T
-        np.negative(change, out=found[:, n:])
+        change = np.hstack((found[:, :n], b)) @ moving
+        np.negative(N.add_products(samples, tau, change), out=found[:, n:])
         return found
 
     def respond(wanted: Ints) -> Floats:
@@ -345,6 +358,70 @@ def _dense(gram: Gram, Q: int, arcs: _Arcs) -> Tableau | None:
         1.0 / np.sqrt(sharp.diagonal()), _stiffness(gram, M.shift, N.rows),
         respond, fall, table, worst * M.shift,
     )  # fmt: skip
+
+
+def _of_common_inverse(gram: Gram, Q: int, arcs: _Arcs) -> Tableau:
+    """As the dense one, where few arcs are not free: by the inverse of K alone.
+
+    Were all arcs free, forces on them would be answered by E with the entries
+    G_ij (delta_kl - 1/Q) for (i, k) and (j, l), where G = R - R 1 1'R / (1'R 1) and
+    R = K^-1 (``exact/common``). Those of N hold still by forces of their own:
+
+        G_MM = E_MM - E_MN S E_NM,    X = -E_MN S,    S = E_NN^-1.
+    """
+    R, error = _sound_inverse(gram.matrix)
+    u = R.sum(axis=1)
+    if not u.sum() > 0.0:
+        raise np.linalg.LinAlgError
+    G = R - np.outer(u, u / u.sum())
+    chosen, others = np.flatnonzero(arcs.free), np.flatnonzero(~arcs.free)
+    n, both = chosen.size, np.r_[chosen, others]
+    rows, cols = arcs.rows[both], arcs.cols[both]
+    table = np.empty((both.size, both.size))
+    for first, end in _runs(cols):
+        of_one = G[rows[first:end]]
+        for begin, stop in _runs(cols):
+            same = cols[first] == cols[begin]
+            part = of_one.take(rows[begin:stop], axis=1)
+            table[first:end, begin:stop] = part * (float(same) - 1.0 / Q)
+    if others.size:
+        S, worst = _sound_inverse(np.ascontiguousarray(table[n:, n:]))
+        error += worst
+        table[n:, :n] = held = S @ table[n:, :n]
+        table[:n, :n] -= table[:n, n:] @ held
+        table[:n, n:] = held.T
+        np.negative(S, out=table[n:, n:])
+
+    def fall(samples: Ints) -> Floats:
+        """Of what each sample shifts."""
+        its = rows[n:] == samples[:, None]
+        return np.asarray(np.where(its, -arcs.a[others], 0.0) @ table[n:])
+
+    own = R.diagonal()[rows[:n]] * (1.0 - 1.0 / Q)
+    return Tableau(
+        rows[:n], cols[:n], rows[n:], cols[n:],
+        arcs.a[chosen], arcs.a[others], arcs.r[others],
+        1.0 / np.sqrt(own), _stiffness(gram, 0.0, rows[n:]),
+        lambda wanted: table[wanted], fall, table,
+        error * float(gram.diagonal.max(initial=0.0)),
+    )  # fmt: skip
+
+
+def _sound_inverse(H: Floats) -> tuple[Floats, float]:
+    """The inverse, and its quality; LinAlgError where it cannot be trusted."""
+    kept, inverse = _independent_inverse(H)
+    if kept.size < H.shape[0]:
+        raise np.linalg.LinAlgError
+    sharp, worst = _sharpened(H, inverse)
+    if not worst <= POOR:
+        raise np.linalg.LinAlgError
+    return sharp, worst
+
+
+def _runs(cols: Ints) -> list[tuple[int, int]]:
+    """Where the runs of equal ones begin and end."""
+    ends = np.r_[np.flatnonzero(np.diff(cols)) + 1, cols.size].tolist()
+    return list(zip([0, *ends[:-1]], ends, strict=True))
 
 
 def _whole_by_classes(gram: Gram, Q: int, arcs: _Arcs) -> Tableau:
@@ -527,7 +604,7 @@ def _sharpened(H: Floats, inverse: Floats) -> tuple[Floats, float]:
 
 @kernel
 def arc_products(K, Z, shift, points, tau, rows, starts, out):
-    """out[p, v] = (K_ij + shift) (tau_p[y_j] - tau_p[l]) for the arcs v = (j, l).
+    """out[p, v] += (K_ij + shift) (tau_p[y_j] - tau_p[l]) for the arcs v = (j, l).
 
     i = points[p]. rows[v] is j; the arcs are sorted by l and then y_j, and those of the
     u-th such pair are starts[u] up to starts[u + 1]. H_vw is that of v and tau of w.
@@ -550,9 +627,6 @@ def arc_products(K, Z, shift, points, tau, rows, starts, out):
             for k in range(Q):
                 c = tau[p, k] - tau[p, l]
                 first, end = starts[l * Q + k], starts[l * Q + k + 1]
-                if c == 0.0:
+                if c != 0.0:
                     for v in range(first, end):
-                        row[v] = 0.0
-                else:
-                    for v in range(first, end):
-                        row[v] = c * (source[rows[v]] + shift)
+                        row[v] += c * (source[rows[v]] + shift)

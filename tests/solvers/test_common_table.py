@@ -1,0 +1,38 @@
+"""The table that the inverse of K makes, where few arcs are not free."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from msvm_select.kernels.rbf import Rbf
+from msvm_select.records import Dual, Gram
+from msvm_select.solvers.exact.solver import Exact
+from msvm_select.solvers.leave_out import tableau
+from tests.conftest import blobs
+
+
+@pytest.mark.parametrize(("Q", "C", "gamma"), [(3, 0.5, 0.6), (5, 0.3, 1.0)])
+def test_it_is_that_of_the_dense_road(
+    monkeypatch: pytest.MonkeyPatch, Q: int, C: float, gamma: float
+) -> None:
+    """Every row, those of variables at a bound too, and how r falls with a sample."""
+    common, held = tableau._of_common_inverse, []
+
+    def both(gram: Gram, Q: int, arcs: tableau._Arcs) -> tableau.Tableau:
+        one, other = common(gram, Q, arcs), tableau._dense(gram, Q, arcs)
+        assert other is not None
+        at_bounds = np.arange(one.alpha_M.size, one.width)
+        rows = np.vstack((other.kept, other.respond(at_bounds)))
+        assert one.kept == pytest.approx(rows, abs=1e-9 * np.abs(rows).max())
+        samples = np.arange(gram.m)
+        assert one.fall(samples) == pytest.approx(other.fall(samples), abs=1e-9)
+        held.append(at_bounds.size)
+        return one
+
+    monkeypatch.setattr(tableau, "_of_common_inverse", both)
+    problem = blobs(24, Q, seed=3)
+    dual = Dual(Rbf(gamma).gram(problem.X), problem.y, Q, C)
+    Exact().leave_out(Exact().solve(dual), every_margin=True)
+    assert len(held) == 1
+    assert held[0] > 0

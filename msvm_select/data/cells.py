@@ -159,11 +159,12 @@ class Reader:
         return 0.0  # not NaN: it is told as text, and not as missing too
 
     @property
-    def meets_commas(self) -> bool:
-        """Whether columns are there whose cells have decimal commas, and surely one."""
-        columns = (odd.distinct for odd in self.odd.values())
-        commas = (cells for cells in columns if all(map(COMMA.fullmatch, cells)))
-        return not all(map(EITHER.fullmatch, set().union(*commas)))
+    def with_commas(self) -> set[int]:
+        """Columns whose odd cells have decimal commas; none where no cell surely so."""
+        odd = {i: one.distinct for i, one in self.odd.items()}
+        found = {i for i, cells in odd.items() if all(map(COMMA.fullmatch, cells))}
+        sure = any(not EITHER.fullmatch(cell) for i in found for cell in odd[i])
+        return found if sure else set()
 
     def tell(self, table_line: int | None, m: int, problems: Problems) -> None:
         """What is no number; ``table_line`` is that of the first of the m rows."""

@@ -240,10 +240,10 @@ def _body(table: Table, options: ReadOptions, problems: Problems) -> Body:
         cells = reader.read(table, problems)
         maybe = options.decimal is None and not reader.notation.comma
         maybe = maybe and bool(reader.odd) and table.delimiter in ";\t"
-        if maybe and reader.meets_commas:
+        if maybe and (commas := reader.with_commas):
             other = Reader(reader.roles, reader.na_values, Notation(comma=True))
             again = other.read(table, Problems(problems.name))  # they are told already
-            if other.odd.keys() < reader.odd.keys():
+            if other.odd.keys() <= reader.odd.keys() - commas:  # the rest is text
                 problems.note(
                     "numbers are written with decimal commas, and are read so "
                     "(--decimal comma)"

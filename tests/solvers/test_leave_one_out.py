@@ -27,6 +27,8 @@ from msvm_select.records import Dataset, Dual, Floats, Gram, Scaling
 from msvm_select.solution import Solution
 from msvm_select.solvers.base import Solver
 from msvm_select.solvers.exact.solver import Exact
+from msvm_select.solvers.exact.workbench import Training
+from msvm_select.solvers.leave_out.every_sample import _LeavingOut
 from msvm_select.solvers.qp import Qp
 from msvm_select.solvers.smo import Smo
 from tests.conftest import (
@@ -496,3 +498,18 @@ def test_a_sample_begins_where_the_last_of_its_class_ended() -> None:
     plain = Solver.leave_out(Exact(), machine, every_margin=True)
     assert (found.exchanges > 0).sum() > 30
     np.testing.assert_allclose(found.margins, plain.margins, atol=1e-7)
+
+
+def test_an_answer_whose_flow_is_off_is_not_proven() -> None:
+    """At a tiny C neither the gap nor a gain tells it, but the biases are wrong."""
+    problem = blobs(40, 4)
+    machine = Exact().solve(problem.dual(Rbf(0.7), 1e-3))
+    work = _LeavingOut(machine, Exact()._train, 1e-8)
+    full, p = work.full, 0
+    without = Exact()._train(Training.shut(full, np.zeros_like(full.A), p))
+    margins, _ = work._certified(p, without.A, without.F)
+    assert margins.any()
+    k, i = np.argwhere((without.A > 1e-4) & (without.A < 9e-4))[0]
+    without.A[k, i] += 1e-8
+    margins, _ = work._certified(p, without.A, full.problem.outputs(without.A))
+    assert not margins.any()

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from msvm_select.sweep.headway import Facts
 
 PULSE = 1.0  # seconds between two looks at the clock while nothing happens
+GRACE = 1.0  # seconds for a line that is being written when the sweep ends
 ROOM = 3  # columns on the right: the terminal writes ^C there, and must not wrap
 WIDE = 140  # columns from which the cell and the best share a line
 LEAST, MOST = 10, 80  # columns of the bar
@@ -64,7 +65,7 @@ class Talk:
         """Take away what is drawn."""
         self.ended.set()
         if self.pulse is not None:
-            self.pulse.join(PULSE)
+            self.pulse.join(GRACE)
         if self.live is not None:
             self.live.stop()
             self.live = None

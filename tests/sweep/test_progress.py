@@ -397,6 +397,7 @@ def test_a_log_is_told_in_a_long_cell_too(
         waits = (listener.ended.wait(0.02) for _ in range(500))
         assert any("0 of 6 cells" in capsys.readouterr().err for _ in waits)
     assert listener.pulse is not None
+    listener.pulse.join(60.0)  # a busy machine may be slow to let it end
     assert not listener.pulse.is_alive()
 
 

@@ -1,11 +1,15 @@
-"""Items made in some threads and taken in another, with the error that ends them."""
+"""Items made in some threads and taken in another, with the error that ends them.
+
+And how many threads each of those that make items may use itself.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import dataclass, field
 from queue import Empty, SimpleQueue
-from threading import Event, Thread
+from threading import Event, Thread, get_ident
 from typing import Generic, TypeVar
 
 T = TypeVar("T")
@@ -13,6 +17,22 @@ T = TypeVar("T")
 
 class NothingYetError(Exception):
     """Nothing has come in time; no error of those who give."""
+
+
+@dataclass(eq=False)
+class Hands:
+    """So many threads in all; those that have run out of work help the others."""
+
+    jobs: int = 1
+    at_work: set[int] = field(default_factory=set)
+
+    @property
+    def each(self) -> int:
+        """Threads for whoever works now."""
+        return max(1, self.jobs // max(1, len(self.at_work)))
+
+
+ALONE = Hands()
 
 
 class Handover(Generic[T]):
@@ -48,13 +68,13 @@ class Handover(Generic[T]):
         return come
 
 
-def interleave(streams: Sequence[Iterable[T]], jobs: int) -> Iterator[T]:
-    """The items of all streams, each stream in its order; ``jobs`` threads draw them.
+def interleave(streams: Sequence[Iterable[T]], hands: Hands) -> Iterator[T]:
+    """The items of all streams, each stream in its order, drawn by all hands.
 
     Threads are enough: the time goes into compiled code that lets others run. They are
     daemons, so that a caller that stops does not wait for the item under way.
     """
-    if jobs == 1 or len(streams) < 2:
+    if hands.jobs == 1 or len(streams) < 2:
         for stream in streams:
             yield from stream
         return
@@ -62,19 +82,23 @@ def interleave(streams: Sequence[Iterable[T]], jobs: int) -> Iterator[T]:
     for stream in streams:
         waiting.put(stream)
     handover = Handover[T]()
-    for _ in range(min(jobs, len(streams))):
-        Thread(target=_draw, args=(waiting, handover), daemon=True).start()
+    for _ in range(min(hands.jobs, len(streams))):
+        Thread(target=_draw, args=(waiting, handover, hands), daemon=True).start()
     try:
         yield from _until_done(handover, len(streams))
     finally:
         handover.stopped.set()
 
 
-def _draw(waiting: SimpleQueue[Iterable[T]], handover: Handover[T]) -> None:
+def _draw(
+    waiting: SimpleQueue[Iterable[T]], handover: Handover[T], hands: Hands
+) -> None:
     """One thread: stream after stream."""
+    hands.at_work.add(get_ident())
     with suppress(Empty):
         while not handover.stopped.is_set():
             handover.give(waiting.get_nowait())
+    hands.at_work.discard(get_ident())
 
 
 def _until_done(handover: Handover[T], streams: int) -> Iterator[T]:

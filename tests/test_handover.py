@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from msvm_select.cli.interrupts import beside, patiently
-from msvm_select.handover import Handover, NothingYetError
+from msvm_select.handover import Handover, Hands, NothingYetError, interleave
 
 
 def test_items_come_in_order_and_then_none() -> None:
@@ -54,3 +54,23 @@ def test_what_is_made_beside_is_made_by_another_thread() -> None:
         yield threading.current_thread().name
 
     assert list(beside(items())) != [threading.current_thread().name]
+
+
+def test_who_runs_out_of_work_helps() -> None:
+    """Two at work have a thread each of two; the one that is left has both."""
+    hands, both = Hands(2), threading.Barrier(2)
+
+    def short() -> Iterator[int]:
+        both.wait(60.0)
+        yield hands.each
+        both.wait(60.0)
+
+    def long() -> Iterator[int]:
+        yield from short()
+        until = time.monotonic() + 60.0
+        while len(hands.at_work) > 1 and time.monotonic() < until:
+            time.sleep(0.001)
+        yield hands.each
+
+    assert list(interleave([short(), long()], hands)) == [1, 1, 2]
+    assert Hands(7).each == 7

@@ -23,6 +23,7 @@ import numpy as np
 from msvm_select.columns import Row, Setting, answering, scored_columns
 from msvm_select.criteria.base import Cell, Criterion, Score
 from msvm_select.errors import KernelError, SolverError
+from msvm_select.handover import ALONE, Hands
 from msvm_select.kernels.base import Kernel
 from msvm_select.left_out import LeftOut, Watch, quiet, unwatched
 from msvm_select.metrics.base import NEEDS, Answers, Metric
@@ -59,7 +60,7 @@ class Chain:
     ready: Prepared
     kernel: Kernel
     known: Mapping[float, Row] = field(default_factory=dict)
-    jobs: int = 1
+    hands: Hands = ALONE
     race: Race | None = None
     asked: Collection[float] | None = None
 
@@ -84,7 +85,7 @@ class Chain:
     ) -> Iterator[Trained | Failed]:
         """The machines at these C; by default those that its rows take."""
         path = self._path if Cs is None else Cs
-        return along_C(self.ready, self.kernel, progress, path, self.jobs)
+        return along_C(self.ready, self.kernel, progress, path, self.hands)
 
     def scoring(self, progress: Progress, watch: Watch) -> Scoring:
         """What scores its cells."""

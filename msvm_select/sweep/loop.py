@@ -24,7 +24,7 @@ from typing import Any
 from msvm_select.columns import Row, answering
 from msvm_select.data.read import split_reading
 from msvm_select.errors import SettingsError
-from msvm_select.handover import interleave
+from msvm_select.handover import Hands, interleave
 from msvm_select.kernels.base import Kernel
 from msvm_select.records import Dataset, Scaling
 from msvm_select.results.choosing import Edge, chosen, edges
@@ -194,11 +194,10 @@ def iterate(
     for row in rows:
         progress(CellDone(row, resumed=True))
         yield row
-    at_once = 1 if elsewhere else max(1, len(share))
-    within, writing = max(1, settings.jobs // at_once), Lock()
+    hands, writing = Hands(settings.jobs), Lock()
 
     def chain(kernel: Kernel) -> Chain:
-        return Chain(ready, kernel, known[kernel], within, race, share[kernel])
+        return Chain(ready, kernel, known[kernel], hands, race, share[kernel])
 
     def told(cells: Iterator[CellDone]) -> Iterator[Row]:
         """Each row kept in the journal and told before it comes."""
@@ -213,7 +212,7 @@ def iterate(
     lacking = _lacking(ready, known, share)
     parts = _streams(ready, rows, lacking, chain, progress, elsewhere, race)
     for part in parts:
-        for row in interleave([told(stream) for stream in part], settings.jobs):
+        for row in interleave([told(stream) for stream in part], hands):
             rows.append(row)
             yield row
 

@@ -14,6 +14,7 @@ from typing import Any
 from msvm_select.columns import HARD, Row
 from msvm_select.criteria.base import Cell
 from msvm_select.errors import KernelError, MsvmError, SettingsError, SolverError
+from msvm_select.handover import ALONE, Hands
 from msvm_select.kernels.base import Kernel
 from msvm_select.machines.base import Machine
 from msvm_select.names import LOSSES, MACHINES
@@ -71,11 +72,12 @@ def along_C(
     kernel: Kernel,
     progress: Progress = silent,
     Cs: Iterable[float] | None = None,
-    jobs: int = 1,
+    hands: Hands = ALONE,
 ) -> Iterator[Trained | Failed]:
     """The cells of one kernel setting at ``Cs`` (default: those of the settings).
 
-    Where C falls, training begins anew. A criterion may use ``jobs`` threads in a cell.
+    Where C falls, training begins anew. What is done in a cell may use
+    as many threads as ``hands`` have for it then.
     """
     Cs = ready.settings.C if Cs is None else Cs
     try:
@@ -91,7 +93,7 @@ def along_C(
         return
     solver = make_solver(settings)
     machine = MACHINES[settings.machine](LOSSES[settings.loss]())
-    train = _trainer(ready, machine, solver, gram, not test.indefinite, jobs)
+    train = _trainer(ready, machine, solver, gram, not test.indefinite, hands)
     last: Any = None
     before = 0.0
     for C in Cs:
@@ -106,7 +108,8 @@ def along_C(
         tell = events.counter(kernel, C, progress)
         cell = Cell(
             data, ready.scaling, kernel, solver, solution,
-            jobs, tell, settings.constants, machine, not test.indefinite, gram=gram,
+            hands.each, tell, settings.constants, machine, not test.indefinite,
+            gram=gram,
         )  # fmt: skip
         yield Trained(kernel, C, cell, test)
 
@@ -117,14 +120,14 @@ def _trainer(
     solver: Solver,
     gram: Gram,
     certain: bool,
-    jobs: int,
+    hands: Hands,
 ) -> Callable[[float, Any], Any]:
     """What trains at C from another machine; at C = inf, see ``widest``."""
     data = ready.data
 
     def train(C: float, start: Any) -> Any:
         return machine.train(
-            solver, gram, data.y, data.Q, C, start, certain, jobs, ready.weights
+            solver, gram, data.y, data.Q, C, start, certain, hands.each, ready.weights
         )
 
     def at_any(C: float, start: Any) -> Any:
@@ -146,7 +149,7 @@ def one_setting(
     (kernel,) = ready.kernels
     ready.check_memory()
     progress(noted(ready.started()))
-    for cell in along_C(ready, kernel, progress, jobs=settings.jobs):
+    for cell in along_C(ready, kernel, progress, hands=Hands(settings.jobs)):
         if isinstance(cell, Failed):
             raise cell.error
         yield cell

@@ -306,15 +306,14 @@ def test_order_of_rows_and_names_of_classes_do_not_matter(problem, kernel, C):
 @pytest.mark.parametrize("seed", [0, 1, *map(slowly, range(2, 6))])
 @pytest.mark.parametrize("kernel", [Rbf(0.1), Linear()], ids=str)
 def test_jobs_do_not_matter(kernel, seed):
-    """One thread and more give the same answers by the same roads."""
-    dual = standardised(blobs(80, 5, seed=seed)).dual(kernel, 0.5)
+    """One thread and more give the same answers to the byte, by the same roads."""
+    dual = standardised(blobs(300, 5, seed=seed)).dual(kernel, 0.5)
     full = trained(dual)
     one = Exact().leave_out(full, every_margin=True)
     for jobs in (2, 4):
         more = Exact().leave_out(full, every_margin=True, jobs=jobs)
-        assert np.array_equal(more.wrong, one.wrong)
         assert np.array_equal(more.road, one.road)
-        assert distance(more, one.margins) < 1e-9
+        assert np.array_equal(more.margins, one.margins)
 
 
 @every_set

@@ -15,7 +15,7 @@ from msvm_select import load_csv
 from msvm_select.columns import COLUMNS, RANKED_BY, Row, column_of
 from msvm_select.criteria.base import Cell, Criterion, Score
 from msvm_select.errors import DataError, SettingsError, SolverError
-from msvm_select.handover import interleave
+from msvm_select.handover import Hands, interleave
 from msvm_select.kernels.mercer import smallest_eigenvalue
 from msvm_select.names import CRITERIA, SOLVERS
 from msvm_select.records import Dataset, Dual
@@ -322,7 +322,7 @@ def test_the_loop_stays_short(loop: Callable[..., object]) -> None:
 def test_interleave_keeps_each_stream_in_its_order(jobs: int) -> None:
     """Everything comes once, however many threads draw."""
     streams = [[(s, i) for i in range(20)] for s in range(4)]
-    come = list(interleave(streams, jobs))
+    come = list(interleave(streams, Hands(jobs)))
     assert sorted(come) == [item for stream in streams for item in stream]
     for s, stream in enumerate(streams):
         assert [item for item in come if item[0] == s] == stream
@@ -337,7 +337,7 @@ def test_interleave_passes_a_bug_on(jobs: int) -> None:
         raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
-        list(interleave([broken(), broken(), broken()], jobs))
+        list(interleave([broken(), broken(), broken()], Hands(jobs)))
 
 
 def test_no_bound_applies_where_the_gram_matrix_is_indefinite() -> None:

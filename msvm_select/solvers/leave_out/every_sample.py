@@ -57,6 +57,7 @@ from msvm_select.solvers.leave_out.exchanges import (
 from msvm_select.solvers.leave_out.tableau import Tableau, build
 
 CHUNK = 256  # samples between two words of progress
+A_BLOCK = 128  # of them, those that one thread takes
 IN_A_RACE = 32  # the same at first where somebody may end it
 OWN = 0.5  # the part of K_pp that others do not make up for, roughly
 MOST_STORED = 4e7  # numbers in the rows that are kept
@@ -225,15 +226,14 @@ class _LeavingOut:
             if not samples.size:
                 return
         kept.need_those_of(samples)
-        attempt = partial(self._pass, kept)
-        parts = np.array_split(samples, max(1, min(jobs, samples.size // 8)))
-        while any(part.size for part in parts):
-            if len(parts) == 1:
-                parts = [attempt(parts[0])]
-            else:
-                with ThreadPoolExecutor(len(parts)) as pool:
-                    parts = list(pool.map(attempt, parts))
-            kept.make_needed()
+        # How they are split does not depend on jobs, and so no digit does.
+        parts = np.array_split(samples, -(-samples.size // A_BLOCK))
+        with ThreadPoolExecutor(jobs) as pool:
+            several = pool.map if jobs > 1 else map
+            while parts:
+                left = several(partial(self._pass, kept), parts)
+                parts = [part for part in left if part.size]
+                kept.make_needed()
         kept.store.forget(kept.most)
 
     def _settle_together(self, engine: Together, samples: Ints, jobs: int) -> Ints:

@@ -32,7 +32,7 @@ COMMANDS = {
     "run": ("sweep:run", "Sweep as a TOML file says."),
     "merge": ("merge:command", "Put the parts of a sweep together."),
     "rank": ("rank:command", "Rank a result file by another criterion."),
-    "show": ("show:command", "List kernels, solvers, criteria, formats."),
+    "show": ("show:command", "List kernels, machines, criteria, formats."),
     "check": ("check:command", "Report what is in a data file."),
     "generate": ("generate:command", "Write artificial data as CSV or FASTA."),
     "encode": ("encode:command", "Write the features of sequences as CSV."),

@@ -11,7 +11,7 @@ from msvm_select import files, study
 from msvm_select.cli import talk as talking
 from msvm_select.cli.asking import chosen_values
 from msvm_select.cli.interrupts import patiently
-from msvm_select.cli.options import Command, takes
+from msvm_select.cli.options import Command, OneOf, takes
 from msvm_select.cli.streams import Output
 from msvm_select.errors import SettingsError
 from msvm_select.show.answers import experiment as answer
@@ -27,7 +27,7 @@ NAMES = ("three-gaussians", "choosing")
 
 
 @click.command("experiment", cls=Command)
-@click.argument("name", metavar="three-gaussians|choosing", type=click.Choice(NAMES))
+@click.argument("name", metavar="three-gaussians|choosing", type=OneOf(NAMES))
 @click.argument("folder", required=False)
 @takes(
     *("C", "per_class", "sets", "seed", "machine", "loss"),

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 import click
 
 from msvm_select.cli.completing import Completed
+from msvm_select.phrases import did_you_mean
 from msvm_select.settings import PARAMETERS
 from msvm_select.settings.catalogue import (
     EVERY,
@@ -78,6 +79,18 @@ class Argument(Completed, click.Argument):
 argument = partial(click.argument, cls=Argument)
 
 
+class OneOf(click.Choice[str]):
+    """One of a few words; of another, the one that was meant."""
+
+    def convert(self, value: Any, *where: Any) -> str:
+        """As click does, with a hint."""
+        try:
+            return super().convert(value, *where)
+        except click.BadParameter as error:
+            hint = did_you_mean(str(value), self.choices)
+            self.fail(f"{error.message.rstrip('.')}{hint}.", *where)
+
+
 def takes(*names: str, **changes: Mapping[str, Any]) -> Decorator[Any]:
     """A decorator: the command takes these options of the catalogue.
 
@@ -109,7 +122,7 @@ def _made(option: Option) -> Decorator[Any]:
         least, most = option.within
         attributes |= {"type": click.IntRange(least, most), "show_default": True}
     elif option.choices:
-        attributes["type"] = click.Choice(option.choices)
+        attributes["type"] = OneOf(option.choices)
     return click.option(
         *option.spelled,
         option.name,

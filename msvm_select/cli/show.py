@@ -16,7 +16,7 @@ import click
 
 from msvm_select.cli import COMMANDS, COMPLETE_VARIABLE, EXIT_CODES, PROGRAM, cli
 from msvm_select.cli.completing import SHELLS
-from msvm_select.cli.options import Command, takes
+from msvm_select.cli.options import Command, OneOf, takes
 from msvm_select.criteria import base as criteria
 from msvm_select.names import (
     CRITERIA,
@@ -25,6 +25,8 @@ from msvm_select.names import (
     INPUT_ENDINGS,
     INPUT_FORMATS,
     KERNELS,
+    LOSSES,
+    MACHINES,
     METRICS,
     SOLVERS,
 )
@@ -41,6 +43,14 @@ def _kernels() -> dict[str, Facts]:
         }
         for name, kind in KERNELS.items()
     }
+
+
+def _machines() -> dict[str, Facts]:
+    return {name: {"summary": MACHINES.summary(name)} for name in MACHINES}
+
+
+def _losses() -> dict[str, Facts]:
+    return {name: {"summary": LOSSES.summary(name)} for name in LOSSES}
 
 
 def _solvers() -> dict[str, Facts]:
@@ -95,6 +105,8 @@ def _exit_codes() -> dict[str, Facts]:
 
 TOPICS: dict[str, Callable[[], dict[str, Facts]]] = {
     "kernels": _kernels,
+    "machines": _machines,
+    "losses": _losses,
     "solvers": _solvers,
     "criteria": _criteria,
     "metrics": _metrics,
@@ -105,10 +117,10 @@ TOPICS: dict[str, Callable[[], dict[str, Facts]]] = {
 
 
 @click.command("show", cls=Command)
-@click.argument("topic", metavar="TOPIC", type=click.Choice(list(TOPICS)))
+@click.argument("topic", metavar="TOPIC", type=OneOf(list(TOPICS)))
 @takes("form")
 def command(topic: str, form: str) -> None:
-    """List what you can choose: kernels, solvers, criteria, metrics, formats ...
+    """List what you can choose: kernels, machines, solvers, criteria, metrics ...
 
     \b
     msvm-select show kernels
@@ -165,7 +177,7 @@ def show_help(context: click.Context, name: str | None) -> None:
 
 
 @click.command("completion", cls=Command)
-@click.argument("shell", metavar="bash|zsh|fish", type=click.Choice(list(SHELLS)))
+@click.argument("shell", metavar="bash|zsh|fish", type=OneOf(list(SHELLS)))
 def completion(shell: str) -> None:
     """Print the script that lets a shell complete commands when you press Tab.
 

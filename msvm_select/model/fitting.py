@@ -24,12 +24,22 @@ from msvm_select.records import Columns, Dataset, Floats, Ints
 from msvm_select.results.choosing import as_chosen
 from msvm_select.results.ranking import Results, data_summary, versions
 from msvm_select.settings import Settings, settings_from
-from msvm_select.settings.catalogue import READING, reading_value
+from msvm_select.settings.catalogue import (
+    READING,
+    SETTINGS,
+    TRAINING,
+    reading_value,
+)
 from msvm_select.train.along_C import Trained, train_cell
 from msvm_select.train.events import Progress, silent
 
 TOLD = (*CELL, "machine", "loss", "solver")
-TRAINING = ("scale", "gap", "qp_backend", "allow_indefinite")
+REMEMBERED = tuple(
+    name
+    for name, option in SETTINGS.items()
+    if option.heading == TRAINING and option.decides and not option.of_grids
+)
+"""What else decides a machine: a file of results has it among its settings."""
 WORDS = {
     "n_samples": "samples",
     "n_features": "features",
@@ -209,9 +219,9 @@ class CellOfResults:
     @property
     def values(self) -> dict[str, Any]:
         """The settings that the file tells of the cell, by name."""
-        told = {name: getattr(self.row, name) for name in TOLD}
+        told = {name: self.results.settings.get(name) for name in REMEMBERED}
+        told |= {name: getattr(self.row, name) for name in TOLD}
         told |= {"machine": told["machine"] or "ww", "loss": told["loss"] or "l1"}
-        told |= {name: self.results.settings.get(name) for name in TRAINING}
         told["seed"] = (self.results.data.get("reading") or {}).get("seed")
         return {name: v for name, v in told.items() if v is not None and v != ""}
 
@@ -264,7 +274,7 @@ class CellOfResults:
         raise DataError(
             f"This is not the machine of {self.path}: its dual objective is "
             f"{objective:.10g}, that of the row {before:.10g}. The data, the way they "
-            "are read, or the scaling are not those of the sweep."
+            "are read, the scaling or the class weights are not those of the sweep."
         )
 
     def _told(self) -> dict[str, Any]:

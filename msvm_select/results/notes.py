@@ -61,19 +61,25 @@ def baseline_warning(results: Results) -> str | None:
 def class_note(results: Results) -> str:
     """Which share of each class the chosen cell gets wrong, the worst first.
 
-    Empty where that is not known.
+    Empty where that is not known. Of many classes those without an error are counted.
     """
     told = results.by_class
     if not told:
         return ""
     share = {name: wrong / max(1, m) for name, (wrong, m) in told.items()}
     worst = sorted(told, key=lambda name: -share[name])
+    wrong = [name for name in worst if share[name] > 0.0]
+    if len(worst) > CLASSES:
+        worst = wrong
     some = [
         f"{quoted(name)} {told[name][0]} of {told[name][1]} "
         f"({100.0 * share[name]:.3g} %)"
         for name in worst[:CLASSES]
     ]
-    more = [f"{len(worst) - CLASSES} more classes"] if len(worst) > CLASSES else []
+    left, right = len(worst) - CLASSES, len(told) - len(wrong)
+    more = [f"{left} more classes"] if left > 0 else []
+    if len(told) > CLASSES and right:
+        more.append(f"none in {right} classes")
     of = answering(results.criteria)
     return f"Wrong by class{f' ({of})' if of else ''}: {', '.join([*some, *more])}"
 

@@ -119,7 +119,7 @@ def test_data_may_come_from_stdin(small: Path) -> None:
         (("sweep", IRIS, "--kernel", "precomputed"), 3, "as many columns"),
         (("run", "nothing.toml"), 2, "nothing.toml"),
         (("rank", "nothing.csv", "--by", "gap"), 3, "nothing.csv"),
-        (("show", "kernel"), 2, "kernels"),
+        (("show", "kernel"), 2, "did you mean 'kernels'?"),
     ],
 )
 def test_a_mistake_is_a_message_and_an_exit_code(

@@ -19,7 +19,7 @@ from click.testing import CliRunner, Result
 
 from msvm_select.cli import COMMANDS, EXIT_CODES, cli
 from msvm_select.cli.options import Command, Headed
-from msvm_select.names import CRITERIA, FORMATS, KERNELS, SOLVERS
+from msvm_select.names import CRITERIA, FORMATS, KERNELS, LOSSES, MACHINES, SOLVERS
 from msvm_select.settings.catalogue import HEADINGS, REST
 from msvm_select.sweep import plan
 
@@ -248,6 +248,8 @@ def test_the_version_comes_first_and_its_ground_below() -> None:
     ("topic", "names", "facts"),
     [
         ("kernels", KERNELS, {"parameters"}),
+        ("machines", MACHINES, set()),
+        ("losses", LOSSES, set()),
         ("solvers", SOLVERS, {"default_gap"}),
         ("criteria", CRITERIA, {"column", "kind", "applies", "cost", "losses"}),
         ("formats", FORMATS, {"endings"}),

@@ -139,3 +139,15 @@ def test_without_a_choice_it_is_the_first(swept: Results) -> None:
     assert cell_of("x.csv", results, 3).row is rows[2]
     with pytest.raises(SettingsError, match="no row of rank 9"):
         cell_of("x.csv", results, 9)
+
+
+def test_class_weights_of_the_sweep_count_again(tmp_path: Path) -> None:
+    """They decide the machine, and need not be said again."""
+    ranked, out = tmp_path / "ranked.json", tmp_path / "model.json"
+    line = ("sweep", IRIS, "--C", 1, "--class-weight", "virginica=3", "-o", ranked)
+    assert run(*line).exit_code == 0
+    found = run("fit", IRIS, "--from", ranked, "-o", out)
+    assert found.exit_code == 0, found.output
+    other = run("loo", IRIS, "--from", ranked, "--class-weight", "virginica=2")
+    assert other.exit_code == 3
+    assert "class weights" in other.stderr

@@ -18,7 +18,7 @@ from msvm_select.columns import Row
 from msvm_select.errors import DataError, SettingsError
 from msvm_select.names import RULES
 from msvm_select.results.choosing import chosen, edge_notes, standard_error
-from msvm_select.results.notes import baseline_warning
+from msvm_select.results.notes import baseline_warning, class_note
 from msvm_select.results.reread import read_results
 from msvm_select.settings import settings_from
 from msvm_select.show.answers.sweep import sheet, summary
@@ -270,6 +270,28 @@ def test_a_constant_classifier_is_told() -> None:
     better = replace(results, rows=(replace(learnt[0], rank=1, loo_rate=0.35),))
     assert baseline_warning(chosen(better)) is None
     assert baseline_warning(chosen(ranked(constant))) is None
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        (1, "'0' 1 of 4 (25 %), none in 19 classes"),
+        (12, "'11' 1 of 4 (25 %), none in 8 classes"),
+        (15, "'11' 1 of 4 (25 %), 3 more classes, none in 5 classes"),
+        (20, "'11' 1 of 4 (25 %), 8 more classes"),
+        (0, "Wrong by class: none in 20 classes"),
+    ],
+)
+def test_of_many_classes_those_without_an_error_are_counted(
+    wrong: int, said: str
+) -> None:
+    """Beyond twelve classes, only those with errors are named."""
+    pairs = tuple((int(k < wrong), 4) for k in range(20))
+    results = replace(
+        ranked(row(1.0, 0.5, 0.1, by_class=pairs)),
+        data={"classes": {str(k): 4 for k in range(20)}},
+    )
+    assert class_note(chosen(results)).endswith(said)
 
 
 def test_cv_of_two_numbers_of_folds_has_two_columns(tmp_path: Path) -> None:

@@ -41,6 +41,7 @@ def connected(settings: Settings) -> tuple[Any, str, Any]:
     except (OSError, RuntimeError, ValueError) as error:
         first = str(error.__cause__ or error).partition("\n")[0]
         reason = re.sub(r"\bin <[^>]*>: ", "", first)  # Dask names its own object
+        reason = reason or f"nothing came within {CONNECT:g} s"
         raise MsvmError(
             f"No Dask scheduler answers at {name} ({reason}): is it running (`dask "
             "scheduler`), and can this machine reach that port?"

@@ -34,7 +34,8 @@ from msvm_select.columns import (
 )
 from msvm_select.errors import SettingsError
 from msvm_select.results.ranking import Results, simplicity
-from msvm_select.settings.settings import check_rule
+from msvm_select.settings.settings import check_rule, keeps_its_gamma
+from msvm_select.settings.values import AROUND
 
 DEFAULT_BY = "loo"  # what rows are ranked by that do not tell it
 SWEPT = ("C", *(name for name in PARAMETERS if name != "low_rank"))
@@ -244,6 +245,8 @@ def _swept(results: Results, kernel: str, name: str) -> list[float]:
     """Its values in the rows, and in the grid: of that, rows may have been left out."""
     values = {r.value(name) for r in results.rows if r.kernel == kernel} - {None}
     grid = results.settings.get(name) or ()
+    if AROUND in grid and keeps_its_gamma(kernel):  # the numbers are of other kernels
+        grid = ()
     numbers = {value for value in grid if not isinstance(value, str)}  # gamma: scale
     # beyond C = inf there is nothing, and towards it no step
     return sorted((values | numbers) - {HARD} if values else ())

@@ -68,7 +68,7 @@ class Settings(Declared):
         found = {
             self._gammas(name, X, weights)
             for name in self.kernel
-            if any(field.name == "gamma" for field in fields(KERNELS[name]))
+            if "gamma" in used_parameters((name,))
         }
         return self if len(found) > 1 else replace(self, gamma=found.pop())
 
@@ -121,8 +121,14 @@ class Settings(Declared):
     def _gammas(
         self, name: str, X: Floats | None, weights: Floats | None
     ) -> tuple[float, ...]:
-        """The values of gamma; none where the kernel's own default counts."""
+        """The values of gamma; none where the kernel's own default counts.
+
+        Beside ``around`` stand those that the grid was widened by, for the kernels whose
+        scale it is: they are far too rough for one that keeps a default of its own.
+        """
         if self.gamma is not None:
+            if AROUND in self.gamma and keeps_its_gamma(name):
+                return tuple(gamma_values(AROUND, name, X, weights))
             values = (gamma_values(given, name, X, weights) for given in self.gamma)
             return tuple(sorted(set(itertools.chain(*values))))
         if self.sigma is not None and name == "rbf":
@@ -130,6 +136,11 @@ class Settings(Declared):
         if name not in GAMMA_FROM_DATA:
             return ()
         return (gamma_value("scale", X, weights),)
+
+
+def keeps_its_gamma(name: str) -> bool:
+    """Whether the kernel has a default for gamma that is not one of the data."""
+    return "gamma" in used_parameters((name,)) and name not in GAMMA_FROM_DATA
 
 
 def gamma_values(
@@ -142,9 +153,9 @@ def gamma_values(
     """
     if given != AROUND:
         return [gamma_value(given, X, weights)]
-    own = getattr(KERNELS[name], "gamma", None)
-    if own is not None and name not in GAMMA_FROM_DATA:
-        return [float(own)]
+    if keeps_its_gamma(name):
+        own: Any = KERNELS[name]
+        return [float(own.gamma)]
     scale = gamma_value("scale", X, weights)
     return [float(f"{scale * step:.12g}") for step in STEPS]
 

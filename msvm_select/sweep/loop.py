@@ -37,7 +37,8 @@ from msvm_select.settings import (
     sweep_settings,
 )
 from msvm_select.settings.catalogue import SETTINGS
-from msvm_select.settings.values import parse_grid
+from msvm_select.settings.settings import keeps_its_gamma, used_parameters
+from msvm_select.settings.values import AROUND, parse_grid
 from msvm_select.sweep.budget import Budget, learning
 from msvm_select.sweep.cells import Chain, Kept
 from msvm_select.sweep.cluster.client import Cluster
@@ -328,7 +329,7 @@ class Extension:
     def _widened(
         self, number: int, name: str, edge: Edge, new: tuple[float, ...]
     ) -> Iterator[Row]:
-        only = self._with(name, new)
+        only = replace(self._with(name, new), kernel=self._widening(name))
         self.settings = self._with(name, (*self._grid(name), *new))
 
         def tell(event: Event) -> None:
@@ -338,6 +339,14 @@ class Extension:
             self._tell(event)
 
         yield from self._swept(only, tell)
+
+    def _widening(self, name: str) -> tuple[str, ...]:
+        """The kernels of which new values of this parameter make new settings."""
+        every, grid = self.settings.kernel, self._grid(name)
+        if name == "C":
+            return every
+        takers = (kernel for kernel in every if name in used_parameters((kernel,)))
+        return tuple(k for k in takers if AROUND not in grid or not keeps_its_gamma(k))
 
     def _swept(self, settings: Settings, progress: Progress) -> Iterator[Row]:
         for row in self.sweep(settings, progress):
@@ -356,11 +365,11 @@ class Extension:
             self.workers = event
         self.progress(event)
 
-    def _grid(self, name: str) -> tuple[float, ...]:
-        grid: tuple[float, ...] = getattr(self.settings, name)
+    def _grid(self, name: str) -> tuple[float | str, ...]:
+        grid: tuple[float | str, ...] = getattr(self.settings, name)
         return grid
 
-    def _with(self, name: str, values: tuple[float, ...]) -> Settings:
+    def _with(self, name: str, values: tuple[float | str, ...]) -> Settings:
         return settings_from({name: values}, self.settings)
 
 

@@ -99,6 +99,35 @@ def test_both_grids_grow_and_stay_a_product() -> None:
     assert cells == {(C, gamma) for C in grid.C for gamma in grid.gamma}
 
 
+def test_only_kernels_that_take_a_parameter_are_widened_by_it() -> None:
+    """No cell comes twice, and a kernel with a default of its own keeps to it."""
+
+    def value(row: Row) -> float:
+        far = abs(math.log2(row.C / 2.0**12))
+        is_rbf = row.kernel == "rbf"
+        return far + (abs(math.log2(row.gamma / 64.0)) if is_rbf else 50.0)
+
+    kernels = "linear,polynomial,rbf"
+    extension, told = played(value, kernel=kernels, gamma="around", extend=3)
+    rows = list(extension)
+    assert {name for name, _ in widened(told)} == {"C", "gamma"}
+    assert len({(row.kernel, row.gamma, row.C) for row in rows}) == len(rows)
+    gammas = {k: {r.gamma for r in rows if r.kernel == k} for k in kernels.split(",")}
+    assert (gammas["linear"], gammas["polynomial"]) == ({None}, {1.0})
+    assert max(gammas["rbf"]) >= 64.0
+    assert {row.C for row in rows if row.kernel == "linear"} == set(
+        extension.settings.C
+    )
+    ranked_rows = rank(rows, "sv-rate")
+    settings = {"gamma": extension.settings.gamma, "C": extension.settings.C}
+    poly = [row for row in ranked_rows if row.kernel == "polynomial"]
+    found = edges(Results(tuple(poly), "sv-rate", settings=settings))
+    assert "gamma" not in {edge.name for edge in found}
+    alone, _ = played(value, kernel="linear,rbf", gamma="1,4", extend=2)
+    linear = [row.C for row in alone if row.kernel == "linear"]
+    assert len(linear) == len(set(linear))
+
+
 def test_it_ends_when_the_rounds_are_used_up() -> None:
     """Zero rounds change nothing; each round is counted for who listens."""
     extension, told = played(lambda row: -row.C, C="1,2,4", extend=2)

@@ -161,7 +161,7 @@ def _words(figure: Figure, chart: HeatMap) -> None:
     title = f"{short(chart.name)}: {chart.label.text}" if chart.name else ""
     figure.suptitle(title or chart.label.text, x=0.01, ha="left")
     handles = [
-        Patch(facecolor=BLANK, edgecolor=INK, hatch=HATCHES[state], label=meaning)
+        Patch(facecolor=BLANK, edgecolor=INK, hatch=2 * HATCHES[state], label=meaning)
         for state, meaning in chart.marked.items()
     ]
     if chart.chosen is not None:

@@ -123,8 +123,8 @@ class Settings(Declared):
     ) -> tuple[float, ...]:
         """The values of gamma; none where the kernel's own default counts.
 
-        Beside ``around`` stand those that the grid was widened by, for the kernels whose
-        scale it is: they are far too rough for one that keeps a default of its own.
+        Beside ``around`` stand those that the grid was widened by, for the kernels
+        that share it: they are too rough for one that keeps a default of its own.
         """
         if self.gamma is not None:
             if AROUND in self.gamma and keeps_its_gamma(name):

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from msvm_select import load_csv, load_model
-from msvm_select.show.charts.reliability import reliability_of
+from msvm_select import load_csv, load_model, run_sweep
+from msvm_select.model.examined import judged
+from msvm_select.settings import settings_from
+from msvm_select.show.charts.reliability import reliability_of, reliability_of_each
 from msvm_select.show.text import ASCII_SHADES, reliability_text
 from tests.conftest import DATA, run
+from tests.show.pages import samples
 
 GLASS = DATA / "glass.csv"
 
@@ -115,3 +119,14 @@ def test_what_cannot_be_drawn_is_refused(
     result = run("plot", "--reliability", *line)
     assert result.exit_code == code, result.stderr
     assert told in result.stderr
+
+
+def test_the_page_says_that_no_group_was_left_out() -> None:
+    """Its samples are left out one by one, as ``fit`` does it only without groups."""
+    data, settings = samples(), settings_from({"C": 1.0, "gamma": 0.5})
+    grouped = replace(data, groups=np.arange(data.m) % 5)
+    for given, said in ((data, "left out"), (grouped, "one by one, not by groups")):
+        row = run_sweep(given, settings).best
+        assert row is not None
+        chart = reliability_of_each(judged(given, settings, row))
+        assert chart.verdict.endswith(said)

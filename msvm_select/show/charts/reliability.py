@@ -76,10 +76,11 @@ class ReliabilityChart:
 
 
 def reliability_of_each(report: LeftOutReport) -> ReliabilityChart:
-    """Of every sample of a machine, judged without itself."""
+    """Of every sample of a machine, judged without itself; not without its group."""
     data = report.data
     found = Calibration.of(Answers.left_out(report.left_out, data))
-    told = f"on {data.m} samples that were left out"
+    how = "" if data.groups is None else " one by one, not by groups"
+    told = f"on {data.m} samples that were left out{how}"
     return ReliabilityChart(data.name, told, found.reliability)
 
 

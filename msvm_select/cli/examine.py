@@ -38,6 +38,7 @@ LEFT_OUT_SCORES = (
     *(*ROW, "jobs", "fail_above", *READ, "seed", "every", "scores", "suspects"),
     *(*REPORT, "verbose"),
     jobs={"help": "Samples at the same time. Default: 1."},
+    fail_above={"help": "Exit 1 if the leave-one-out error rate is larger."},
     scores={"help": LEFT_OUT_SCORES},
 )
 def loo(data: str, every: bool, scores: bool, suspects: bool, **options: Any) -> None:
@@ -72,7 +73,7 @@ def loo(data: str, every: bool, scores: bool, suspects: bool, **options: Any) ->
         output.deliver(suspects_answer.sheet(report, scores))
     else:
         output.deliver(answer.left_out_sheet(report, every, scores))
-    rate, most = report.left_out.errors / report.data.m, asked.settings.fail_above
+    rate, most = report.rate, asked.settings.fail_above
     if most is not None and rate > most:
         say_failed(f"loo_rate {rate:.6g} is above {most:.6g}")
         click.get_current_context().exit(1)

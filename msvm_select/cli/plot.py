@@ -101,7 +101,7 @@ def command(files: Files, **options: Any) -> None:
     those of the best cell's kernel setting, unless options name another. The regions
     need a model of two features, as `fit` writes it; support vectors are ringed, errors
     crossed. The reliability is that of the left-out samples that `fit --probabilities`
-    has judged, or of new samples of known classes. RESULTS may be `-`, for stdin.
+    has judged, or of new samples of known classes. Results may come from stdin: `-`.
     """
     mode = _mode(options)
     _check(mode, files, options)

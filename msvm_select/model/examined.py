@@ -97,9 +97,14 @@ class LeftOutReport(Examined):
 
     left_out: LeftOut
 
+    @property
+    def rate(self) -> float:
+        """``loo_rate``: the share that is wrong, by the weights of the samples."""
+        return self.data.share(self.left_out.wrong)
+
 
 @dataclass(frozen=True, eq=False)
-class BoundsReport(Examined):
+class BoundsReport(LeftOutReport):
     """The terms of every bound, beside the exact leave-one-out.
 
     ``predicted`` are the errors of the span estimate; ``counted`` is there where the
@@ -107,7 +112,6 @@ class BoundsReport(Examined):
     meaning for the machine.
     """
 
-    left_out: LeftOut
     predicted: int | None
     radius_margin: RadiusMargin | OverParts | None
     counted: Counted | None

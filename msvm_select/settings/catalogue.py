@@ -225,7 +225,10 @@ class Declared:
         farthest=(1.0, 10.0),
     )
     coef0: Grid | None = _kernel(
-        None, ANY_GRID, "For polynomial and sigmoid.", farthest=(-1e3, 1e3)
+        None,
+        ANY_GRID,
+        "For polynomial and sigmoid. Default: 1 for the polynomial, 0 for sigmoid.",
+        farthest=(-1e3, 1e3),
     )
     low_rank: tuple[int, ...] | None = _kernel(
         None,

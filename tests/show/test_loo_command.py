@@ -260,3 +260,24 @@ def test_progress_may_come_from_any_thread(
     for thread in threads:
         thread.join()
     assert len(capsys.readouterr().err.splitlines()) == 1
+
+
+def test_the_rate_counts_samples_by_their_weights(tmp_path: Path) -> None:
+    """In ``loo``, in its gate and in ``bound`` as in a sweep."""
+    head, *rows = IRIS.read_text().splitlines()
+    path = tmp_path / "weighed.csv"
+    lines = [f"{row},{1 + i % 5}" for i, row in enumerate(rows)]
+    path.write_text("\n".join([f"{head},w", *lines]))
+    cell = (path, "--weight-column", "w", *CELL)
+    asked = ("--criteria", "loo,sv-rate", "--format", "json")
+    (row,) = json.loads(command("sweep", *cell, *asked).stdout)["rows"]
+    assert row["loo_rate"] != row["loo_errors"] / 150
+    found = run(*cell, "--format", "json", "--fail-above", row["loo_rate"])
+    assert found.exit_code == 0, found.stderr
+    assert json.loads(found.stdout)["summary"]["loo_rate"] == row["loo_rate"]
+    assert f"({100 * row['loo_rate']:.2f} % by their weights)" in run(*cell).stdout
+    terms = json.loads(command("bound", *cell, "--format", "json").stdout)["rows"]
+    told = {term["term"]: term["value"] for term in terms}
+    assert {name: told[name] for name in ("loo_rate", "sv_rate")} == {
+        name: row[name] for name in ("loo_rate", "sv_rate")
+    }

@@ -165,7 +165,7 @@ def _left_out(report: BoundsReport) -> Rows:
         ("loo_errors", left_out.errors,
          "L = #{ p : the machine trained without p gets p wrong }",
          "RM Theorems 1 and 2, the left side"),
-        ("loo_rate", left_out.errors / m, "L / m", "own"),
+        ("loo_rate", report.rate, "L / m, samples by their weights", "own"),
         ("loo_ambiguous", left_out.ambiguous,
          f"#{{ p : {what} is within {within:g} of 0 }}", "own"),
         ("span_rate", span,
@@ -395,8 +395,9 @@ def _lecture_notes(report: BoundsReport) -> Rows:
     else:
         rest = _by_vc_dimension(vc, two=dual.Q == 2 and dual.quadratic is None)
     return [
-        ("sv_rate", by_count.n_sv / by_count.m,
-         "n_SV / m, above loo_rate where b is unique", "LN", "", by_count.applicable),
+        ("sv_rate", report.data.share(report.solution.is_support_vector),
+         "n_SV / m, samples by their weights, above loo_rate where b is unique",
+         "LN", "", by_count.applicable),
         ("compression_bound", by_count.value,
          "(s (1 + ln(m/s)) + ln(m/delta)) / (m - s), s = n_SV", "LN",
          "vacuous" if by_count.vacuous else "", by_count.applicable),

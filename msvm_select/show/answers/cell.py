@@ -65,9 +65,10 @@ def left_out_sheet(
     voted = isinstance(left, Voted)
     what, within = ("a decision", NEAR) if voted else ("margin", AMBIGUOUS)
     lost = [Look("lost", heading="pairs lost to", left=True)] if voted else []
+    weighed = "" if data.weights is None else " by their weights"
     conclusion = (
         f"Leave-one-out: {left.errors} of {data.m} wrong "
-        f"({100.0 * left.errors / data.m:.2f} %), {left.ambiguous} ambiguous ({what} "
+        f"({100.0 * report.rate:.2f} %{weighed}), {left.ambiguous} ambiguous ({what} "
         f"within {within:g} of 0)"
     )
     counts = {road: left.count(i) for i, road in enumerate(ROADS)}
@@ -94,7 +95,7 @@ def left_out_sheet(
                 **report.point,
                 "n_samples": data.m,
                 "loo_errors": left.errors,
-                "loo_rate": left.errors / data.m,
+                "loo_rate": report.rate,
                 "loo_ambiguous": left.ambiguous,
                 "roads": counts,
                 "steps": int(left.exchanges.sum()),

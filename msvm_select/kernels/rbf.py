@@ -11,6 +11,7 @@ from msvm_select.records import Floats, Gram
 
 NEAR = 1e-6
 SOME = 2**20  # entries at a time
+IN_CACHE = 64  # rows of K that are made at once
 
 
 @dataclass(frozen=True)
@@ -34,8 +35,18 @@ class Rbf(Kernel):
         return np.asarray(np.exp(K, out=K))
 
     def gram(self, X: Floats) -> Gram:
-        """The Gram matrix, with K_ij exactly 1 for equal samples."""
-        return Gram(whole=self.finite(self.between(X, X)))
+        """The Gram matrix, with K_ij exactly 1 for equal samples.
+
+        Some rows from the diagonal on, then their transpose.
+        """
+        K = np.empty((len(X), len(X)))
+        for first in range(0, len(X), IN_CACHE):
+            rows, rest = slice(first, first + IN_CACHE), slice(first + IN_CACHE, None)
+            some = self.between(X[rows], X[first:])
+            own = some[:, : len(some)]
+            own[:] = np.minimum(own, own.T)
+            K[rows, first:], K[rest, rows] = some, some[:, len(some) :].T
+        return Gram(whole=self.finite(K))
 
 
 def squared_distances(X: Floats, Z: Floats) -> Floats:

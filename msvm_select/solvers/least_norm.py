@@ -35,6 +35,7 @@ from msvm_select.solvers.two_class.dependent import dependent
 
 ON_THE_MARGIN = 1e-7  # |r| below it is 0
 WHOLE = 2000  # samples up to which K is looked at once for all values of C
+FEW_LOOSE = 0.4  # of the samples: less than that are looked at for each C
 MOST_LOOSE = 4000  # variables on the margin beyond which alpha stays as it was found
 SURE = 100.0  # times DEPENDENT: a pivot beyond it is looked at no further
 STILL_EXACT = 1e-9  # a gap that is not worth the old alpha
@@ -53,7 +54,8 @@ def least_norm(found: Solution) -> Solution:
     What missed its gap, or is too rough to tell which variables may move, stays.
     """
     dual = found.dual
-    if not found.converged or _tells_all_apart(dual.gram):
+    few = np.count_nonzero(found.alpha.any(axis=1)) < FEW_LOOSE * dual.m
+    if not found.converged or not few and _tells_all_apart(dual.gram):
         return found
     r, scale = _slopes(found)
     inside = (found.alpha > 0.0) & (found.alpha < dual.box[:, None])

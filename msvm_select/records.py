@@ -28,6 +28,7 @@ PlainRow = Mapping[str, Plain]
 DEPENDENT = 1e-12  # of the largest K_ii: a pivot of K below it is rounding
 AS_MATRIX = 8000  # samples up to which a part of K = Z Z' is held as a matrix
 TOGETHER = 256  # rows that are made at once
+FEW_ROWS = 16  # rows that are put into another order at once
 FEW_MOVED = 3  # times as many samples as rows of K are taken for a product
 MOVED_TOGETHER = 2**18  # numbers of these rows at once
 TIE = 1e-10  # a margin below is a tie: what is left of it is rounding
@@ -260,7 +261,12 @@ class Gram:
         """That of some of the points, in their order."""
         if self.factor is not None:
             return Gram(factor=np.ascontiguousarray(self.factor[rows]))
-        return Gram(whole=self.matrix[np.ix_(rows, rows)])
+        at: Ints = np.arange(self.m)[rows]
+        K = np.empty((at.size, at.size))
+        for first in range(0, at.size, FEW_ROWS):  # a row is in the cache for its own
+            some = slice(first, first + FEW_ROWS)
+            np.take(self.matrix[at[some]], at, axis=1, out=K[some], mode="clip")
+        return Gram(whole=K)
 
     def block(self, rows: Ints, others: Ints) -> Floats:
         """K between some points and others."""

@@ -28,12 +28,12 @@ def settled(monkeypatch):
     found: list[int] = []
     without = together.Together.without
 
-    def noted(self, samples, answer, jobs=1):
-        def also(p, *others):
-            found.append(p)
-            answer(p, *others)
+    def noted(self, samples, answer, *others):
+        def also(some, *told):
+            found.extend(some.tolist())
+            answer(some, *told)
 
-        without(self, samples, also, jobs)
+        without(self, samples, also, *others)
 
     monkeypatch.setattr(together.Together, "without", noted)
     return found

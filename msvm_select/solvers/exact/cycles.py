@@ -24,7 +24,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from msvm_select.solvers.compiled import INNER, inner, kernel
+from msvm_select.solvers.compiled import BARE, bare, inner, kernel
 
 NONE = -1e300  # the gain of an arc that no variable can serve
 SLACK_ROUNDING = (
@@ -34,7 +34,7 @@ ULPS = 1e-15  # and what stretching them leaves
 FLAT = 1e-12  # the least curvature that a step divides by
 
 
-@njit(**INNER, fastmath={"nnan", "nsz"})
+@njit(**BARE, fastmath={"nnan", "nsz"})
 def _block_gains(A, F, off, box, a, b):
     """Over i in C_a: largest g_ib with alpha_ib < box, largest -g_ib with > 0."""
     Ab, Fa, Fb = A[b], F[a], F[b]
@@ -63,7 +63,7 @@ def _kernel_row(K, Z, i, out):
     return out
 
 
-@inner
+@bare
 def _locate(A, F, off, box, a, b, gain, rises):
     """The sample whose variable serves arc a -> b with this gain."""
     if rises:
@@ -87,7 +87,7 @@ def _locate(A, F, off, box, a, b, gain, rises):
     return at
 
 
-@inner
+@bare
 def _partner(Ku, kuu, diag, A, F, off, box, a, b, gain):
     """The variable of arc b -> a with the best gain^2 / curvature beside sample u."""
     best = -1.0
@@ -108,13 +108,13 @@ def _partner(Ku, kuu, diag, A, F, off, box, a, b, gain):
     return at, rises
 
 
-@inner
+@bare
 def _room(A, box, a, b, i, rises):
     """How far the variable of sample i on arc a -> b can go."""
     return box[i] - A[b, i] if rises else A[a, i]
 
 
-@inner
+@bare
 def _move(A, box, a, b, i, rises, t):
     """Send t along arc a -> b by sample i; what comes to a bound is put on it."""
     if rises:
@@ -125,7 +125,7 @@ def _move(A, box, a, b, i, rises, t):
         A[a, i] = 0.0 if value <= A[a, i] * 1e-14 else value
 
 
-@inner
+@bare
 def _scan_all(A, F, off, box, rise, fall):
     """The gains of every arc."""
     Q = A.shape[0]
@@ -135,7 +135,7 @@ def _scan_all(A, F, off, box, rise, fall):
                 rise[a, b], fall[b, a] = _block_gains(A, F, off, box, a, b)
 
 
-@inner
+@bare
 def _rescan(A, F, off, box, rise, fall, c):
     """The gains of the arcs that touch class c."""
     for k in range(A.shape[0]):
@@ -144,7 +144,7 @@ def _rescan(A, F, off, box, rise, fall, c):
             rise[k, c], fall[c, k] = _block_gains(A, F, off, box, k, c)
 
 
-@inner
+@bare
 def _best_pair(rise, fall):
     """The two-cycle of the largest total gain."""
     best = NONE
@@ -223,7 +223,7 @@ def _follow(K, Z, diag, A, F, off, box, rise, fall, nodes, length):
             F[a, i] += step * (now[i] - before[i])
 
 
-@njit(**INNER, fastmath={"contract"})
+@njit(**BARE, fastmath={"contract"})
 def _shift(Fa, Fb, Ku, Kv, t):
     """F_a += t (K_u - K_v), F_b -= the same."""
     for i in range(Fa.shape[0]):
@@ -302,6 +302,11 @@ def _largest_mean(gains, Q):
 @kernel
 def certify(A, F, off, box):
     """(relative duality gap, largest mean cycle gain, biases by the centre rule)."""
+    return _certified(A, F, off, box)
+
+
+@inner
+def _certified(A, F, off, box):
     Q = A.shape[0]
     rise, fall = np.full((Q, Q), NONE), np.full((Q, Q), NONE)
     _scan_all(A, F, off, box, rise, fall)
@@ -332,20 +337,16 @@ def certify(A, F, off, box):
                 if present[b] and abs(span[a, b]) < -NONE / 2 > abs(span[b, a]):
                     s += span[a, b] - span[b, a]
             b_[a] = s / (2 * n)
-    sum_alpha, square, stretch = 0.0, 0.0, 1.0
+    sum_alpha, square, slack = 0.0, 0.0, 0.0
     for c in range(Q):
-        for i in range(off[c], off[c + 1]):
-            own = 0.0
-            for k in range(Q):
-                if k != c:
-                    own += A[k, i]
-                    square -= A[k, i] * F[k, i]
-                    if present[k]:
-                        xi = 1.0 - (F[c, i] + b_[c] - F[k, i] - b_[k])
-                        if 0.0 < xi < SLACK_ROUNDING:
-                            stretch = max(stretch, (1.0 + ULPS) / (1.0 - xi))
-            sum_alpha += own
-            square += own * F[c, i]
+        here = slice(off[c], off[c + 1])
+        for k in range(Q):
+            if k != c:
+                level = b_[c] - b_[k] if present[k] else 1.0 - NONE
+                found = _sums(A[k, here], F[c, here], F[k, here], level)
+                sum_alpha, square = sum_alpha + found[0], square + found[1]
+                slack = max(slack, found[2])
+    stretch = (1.0 + ULPS) / (1.0 - slack) if slack > 0.0 else 1.0
     dual = sum_alpha - 0.5 * square
     primal = min(
         _primal(F, off, box, present, b_, square, 1.0),
@@ -354,7 +355,29 @@ def certify(A, F, off, box):
     return (primal - dual) / max(1.0, abs(dual)), cycle, b_
 
 
-@inner
+@njit(**BARE, fastmath={"contract", "reassoc", "nnan", "nsz"})
+def _sums(alpha, own, other, level):
+    """Sums of alpha, and alpha (F_c - F_k); the largest slack that may be rounding."""
+    total, square, slack = 0.0, 0.0, 0.0
+    for i in range(alpha.size):
+        difference = own[i] - other[i]
+        total += alpha[i]
+        square += alpha[i] * difference
+        xi = 1.0 - (difference + level)
+        slack = max(slack, xi if xi < SLACK_ROUNDING else 0.0)
+    return total, square, slack
+
+
+@njit(**BARE, fastmath={"contract", "reassoc", "nnan", "nsz"})
+def _losses(own, other, level, box, stretch):
+    """sum C_i max(0, 1 - stretch (h_c - h_k))."""
+    loss = 0.0
+    for i in range(own.size):
+        loss += box[i] * max(0.0, 1.0 - stretch * (own[i] - other[i] + level))
+    return loss
+
+
+@bare
 def _primal(F, off, box, present, b, square, stretch):
     """The primal objective at (w, b) times ``stretch``.
 
@@ -365,11 +388,168 @@ def _primal(F, off, box, present, b, square, stretch):
     Q = F.shape[0]
     loss = 0.0
     for c in range(Q):
-        for i in range(off[c], off[c + 1]):
-            slack = 0.0
-            for k in range(Q):
-                if k != c and present[k]:
-                    margin = F[c, i] + b[c] - F[k, i] - b[k]
-                    slack += max(0.0, 1.0 - stretch * margin)
-            loss += box[i] * slack
+        here = slice(off[c], off[c + 1])
+        for k in range(Q):
+            if k != c and present[k]:
+                loss += _losses(F[c, here], F[k, here], b[c] - b[k], box[here], stretch)
     return 0.5 * stretch * stretch * square + loss
+
+
+@njit(**BARE, fastmath={"contract", "reassoc", "nnan", "nsz"})
+def _counted(alpha, box, beside, largest):
+    """Sum of alpha; how many are at the box, free, and almost at a bound."""
+    total, top, free, near = 0.0, 0, 0, 0
+    for i in range(alpha.size):
+        a, some = alpha[i], beside * min(box[i], largest)
+        inside = (a > 0.0) & (a < box[i])
+        total += a
+        top += (a > 0.0) & (a >= box[i])
+        free += inside
+        near += inside & ((a < some) | (a > box[i] - some))
+    return total, top, free, near
+
+
+@njit(**BARE, fastmath={"nnan", "nsz"})
+def _maximum(row):
+    largest = NONE
+    for i in range(row.size):
+        largest = max(largest, row[i])
+    return largest
+
+
+@bare
+def _flow(A, off, box, beside, seen, adrift):
+    """-> sum of alpha, whether one is at its box, whether one is almost at a bound.
+
+    ``seen`` (Q, Q): whether a free variable ties two classes; ``adrift`` (Q,): what
+    flows out of a class less what flows into it.
+    """
+    Q, total, top, near, largest = A.shape[0], 0.0, 0, 0, 0.0
+    for k in range(Q):
+        largest = max(largest, _maximum(A[k]))
+        adrift[k] = 0.0
+        for c in range(Q):
+            seen[c, k] = False
+    for c in range(Q):
+        here = slice(off[c], off[c + 1])
+        for k in range(Q):
+            if k != c:
+                flow, at_top, free, almost = _counted(
+                    A[k, here], box[here], beside, largest
+                )
+                top, near, total = top + at_top, near + almost, total + flow
+                adrift[c] += flow
+                adrift[k] -= flow
+                if free:
+                    seen[c, k] = seen[k, c] = True
+    return total, top > 0, near > 0
+
+
+@inner
+def _ties(seen, off):
+    """Whether all classes that have samples hang together."""
+    Q = seen.shape[0]
+    reached = np.zeros(Q, np.bool_)
+    for c in range(Q):
+        if off[c + 1] > off[c]:
+            reached[c] = True
+            break
+    for _ in range(Q):
+        for a in range(Q):
+            for b in range(Q):
+                reached[b] |= reached[a] and seen[a, b]
+    alone = 0
+    for c in range(Q):
+        alone += off[c + 1] > off[c] and not reached[c]
+    return alone == 0
+
+
+@kernel
+def certify_each(alphas, F, changes, off, box, left_out, beside, facts, told, b):
+    """What proves each machine without a sample: alphas, changes of F (p, Q, m).
+
+    facts (p, 3): gap, largest mean gain of a cycle, imbalance of the flow by its sum;
+    told (p, 3): whether an alpha is at its box, whether one is almost at a bound, and
+    whether free variables tie all classes; b (p, Q): the biases.
+    """
+    Q = F.shape[0]
+    outputs, shut = np.empty(F.shape), box.copy()
+    seen, adrift = np.empty((Q, Q), np.bool_), np.empty(Q)
+    for s in range(left_out.size):
+        A, p = alphas[s], left_out[s]
+        for k in range(Q):
+            for i in range(F.shape[1]):
+                outputs[k, i] = F[k, i] + changes[s, k, i]
+        shut[p] = 0.0
+        facts[s, 0], facts[s, 1], level = _certified(A, outputs, off, shut)
+        shut[p] = box[p]
+        b[s] = level
+        total, told[s, 0], told[s, 1] = _flow(A, off, box, beside, seen, adrift)
+        facts[s, 2] = np.abs(adrift).max() / max(total, 1e-300)
+        told[s, 2] = _ties(seen, off)
+
+
+@njit(**BARE, fastmath={"contract", "nnan", "nsz"})
+def _largest_slope(own, F, change, b):
+    """Over i: the largest 1 - own + F + change + b."""
+    largest = NONE
+    for i in range(own.size):
+        largest = max(largest, 1.0 - own[i] + F[i] + change[i] + b)
+    return largest
+
+
+@bare
+def _turned(alpha, known, tau, total, moved):
+    """tau of a change of alpha, added to ``total`` of their own classes."""
+    for i in range(alpha.size):
+        change = alpha[i] - known[i]
+        tau[i] = -change
+        total[i] += change
+        if change != 0.0:
+            moved[i] = True
+
+
+@kernel
+def change_each(alphas, A, off, tau, moved):
+    """tau (Q, p, m) of the changes alphas - A; which samples have one of class k."""
+    Q = A.shape[0]
+    tau[:], moved[:] = 0.0, False
+    for s in range(alphas.shape[0]):
+        for c in range(Q):
+            here = slice(off[c], off[c + 1])
+            for k in range(Q):
+                if k != c:
+                    _turned(
+                        alphas[s, k, here], A[k, here], tau[k, s, here],
+                        tau[c, s, here], moved[k, here],
+                    )  # fmt: skip
+            for i in range(off[c], off[c + 1]):
+                if tau[c, s, i] != 0.0:
+                    moved[c, i] = True
+
+
+@kernel
+def breach_each(F, changes, off, b, least, wrong, count):
+    """How many idle samples have r >= ``least`` in each machine, marked in ``wrong``.
+
+    F (Q, m), changes (Q, p, m), class-sorted; b (p, Q), -inf of absent classes.
+    """
+    Q = F.shape[0]
+    own = np.empty(F.shape[1])
+    for s in range(b.shape[0]):
+        for c in range(Q):
+            here = slice(off[c], off[c + 1])
+            for i in range(off[c], off[c + 1]):
+                own[i] = F[c, i] + changes[c, s, i] + b[s, c]
+            for k in range(Q):
+                if k == c or b[s, k] < NONE / 2 or off[c + 1] == off[c]:
+                    continue
+                worst = _largest_slope(
+                    own[here], F[k, here], changes[k, s, here], b[s, k]
+                )
+                if worst >= least:
+                    for i in range(off[c], off[c + 1]):
+                        r = 1.0 - own[i] + F[k, i] + changes[k, s, i] + b[s, k]
+                        if r >= least:
+                            wrong[i] = True
+                            count[s] += 1

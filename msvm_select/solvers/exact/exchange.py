@@ -17,7 +17,7 @@ arcs of each sample, exact where K is diagonal; its inverse is (v - 1 (1'v) / (1
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -35,7 +35,7 @@ from msvm_select.solvers.exact.classes import (
 from msvm_select.solvers.exact.common import CommonFactor, common_operations
 from msvm_select.solvers.exact.path import walked
 from msvm_select.solvers.exact.thin import ThinGram
-from msvm_select.solvers.exact.together import Together
+from msvm_select.solvers.exact.together import Together, nearest
 
 MOST_DIRECT = 6000  # free variables of one factor
 ASSEMBLED = 3.0  # multiplications that an entry of H takes
@@ -192,14 +192,28 @@ def _turned(
     problem: Problem, factor: ClassFactor, free: Mask, alpha: Floats, breach: Floats,
     solves: int,
 ) -> Exchanged | None:  # fmt: skip
-    """By exchanges around this factor, with no other one."""
-    entry = np.where(free, factor.places(problem.y.size), -1)
-    given = (problem.gram, problem.y, alpha, breach, entry, problem.box)
+    """By exchanges around this factor, with no other one.
+
+    Among the samples near the margin, where these are few; the certificate takes all.
+    """
+    gram, y, box = problem.gram, problem.y, problem.box
+    near = None
+    if gram.whole is not None and not isinstance(gram, ThinGram):
+        near = nearest(alpha, np.where(problem.variables, breach, -np.inf))
+    if near is None:
+        near = np.arange(y.size)
+    else:
+        gram, y, box, free = gram.part(near), y[near], box[near], free[:, near]
+        factor = replace(factor, rows=np.searchsorted(near, factor.rows))
+    entry = np.where(free, factor.places(y.size), -1)
+    given = (gram, y, alpha[:, near], breach[:, near], entry, box)
     engine = Together.of(factor, *given)
     found = None if engine is None else engine.put_right()
     if found is None:
         return None
-    return _ended(problem, found, problem.outputs(found), solves + 1)
+    A = np.zeros_like(alpha)
+    A[:, near] = found
+    return _ended(problem, A, problem.outputs(A), solves + 1)
 
 
 def _finished(

@@ -45,8 +45,22 @@ TURNS_A_STEP = 15  # at one step
 PATIENT = 3  # of them in which no fewer are wrong
 SHORTEN = 0.3  # of a step that failed: the next one
 SHORTEST = 0.005  # a step: beyond it, another road is taken
+FAR = 0.2  # -r of samples that are not near the margin
+MOSTLY = 0.65  # of all samples near: then all are
 
-Answer = Callable[[int, Floats, Floats, int], None]
+Answer = Callable[[Ints, Floats, Floats, Ints], None]
+
+
+def nearest(alpha: Floats, r: Floats) -> Ints | None:
+    """The support vectors and samples near the margin; None where these are most.
+
+    alpha, r: (Q, m); r of what is no variable is -inf.
+    """
+    near = alpha.any(axis=0)
+    if np.count_nonzero(near) <= MOSTLY * near.size:
+        near |= r.max(axis=0) > -FAR
+    few = np.count_nonzero(near) <= MOSTLY * near.size
+    return np.flatnonzero(near) if few else None
 
 
 class Together:
@@ -171,24 +185,31 @@ class Together:
                 more[: self.filled] = held[: self.filled]
                 setattr(self, name, more)
 
-    def without(self, samples: Ints, answer: Answer, jobs: int = 1) -> None:
-        """``answer(p, alpha, change of F, exchanges)``, (Q, m), of those found."""
+    def without(
+        self, samples: Ints, answer: Answer, jobs: int = 1,
+        meanwhile: Callable[[], None] = lambda: None,
+    ) -> None:  # fmt: skip
+        """``answer(samples, alpha, changes of F, exchanges)`` of those found.
+
+        alpha and the changes are (samples, Q, m). ``meanwhile`` is called after a turn.
+        """
         n, Q, m = samples.size, self.factor.Q, self.y.size
         stat = np.zeros((n, Q * m), np.int8)
         stat[np.arange(n)[:, None], (np.arange(Q)[:, None] * m + samples).T] = FROZEN
         stat[np.arange(n), self.y[samples] * m + samples] = 0
-        run = _Run(self, stat, lambda i, *found: answer(int(samples[i]), *found))
+        run = _Run(self, stat, lambda at, *found: answer(samples[at], *found))
         with ThreadPoolExecutor(jobs) as pool:
             while run.active.any():
                 run.turn(pool if jobs > 1 else None)
+                meanwhile()
 
     def put_right(self) -> Floats | None:
         """The optimal alpha (Q, m), where the face is not far from its own."""
         found: list[Floats] = []
         stat = np.zeros((1, self.at.size), np.int8)
 
-        def keep(i: int, A: Floats, *rest: Any) -> None:
-            found.append(A)
+        def keep(at: Ints, alpha: Floats, *rest: Any) -> None:
+            found.append(alpha[0])
 
         run = _Run(self, stat, keep, shortest=1.0, widest=MOST_PUT_RIGHT)
         while run.active.any():
@@ -269,9 +290,12 @@ class _Run:
         self.stat[at] = stat
         self.turns[at] += 1
         self.made[at] += wrong
-        for i in np.flatnonzero(end & (wrong == 0)):
-            p, A = at[i], alpha[i].reshape(Q, m)
-            self.answer(int(p), A, change[i], int(self.made[p]))
+        done = np.flatnonzero(end & (wrong == 0))
+        if done.size:
+            A = alpha.reshape(n, Q, m)
+            if done.size < n:
+                A, change = A[done], change[done]
+            self.answer(at[done], A, change, self.made[at[done]])
         return wrong, sound.astype(np.int64)
 
 

@@ -12,7 +12,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from msvm_select.records import Floats
-from msvm_select.solvers.compiled import INNER, inner, kernel
+from msvm_select.solvers.compiled import BARE, bare, kernel
 
 HELD, AT_TOP, FROZEN, MOVING = 1, 2, 3, 4  # a variable that is as it was: 0
 SLACK = 1e-9  # of r, and of alpha by its scale, that counts as on the bound
@@ -52,7 +52,7 @@ class Parts(NamedTuple):
     small: float
 
 
-@inner
+@bare
 def _bound(P, s, v):
     """The value that a status asks of a variable."""
     return P.box[v % P.y.size] if s == AT_TOP else 0.0
@@ -88,7 +88,7 @@ def list_unknowns(P, stat, share, lists, counts, x, at, needed):
                 needed[lists[s, j]] = True
 
 
-@njit(**INNER, fastmath={"contract", "reassoc", "nsz"})
+@njit(**BARE, fastmath={"contract", "reassoc", "nsz"})
 def _dot(a, b):
     s = 0.0
     for i in range(a.size):
@@ -96,13 +96,13 @@ def _dot(a, b):
     return s
 
 
-@njit(**INNER, fastmath={"contract"})
+@njit(**BARE, fastmath={"contract"})
 def _add(out, factor, row):
     for i in range(out.size):
         out[i] += factor * row[i]
 
 
-@inner
+@bare
 def _apart(P, k, i, j):
     """K_ij less what the entries of class k make up for; i, j outside S_k."""
     if P.place[k, i] >= 0 or P.place[k, j] >= 0:
@@ -111,7 +111,7 @@ def _apart(P, k, i, j):
     return P.K[i, j] - _dot(P.K_S[i, part], P.R[j, part])
 
 
-@inner
+@bare
 def _by_shift(P, e, k, head, i):
     """What class k alone answers at its entry e, in alpha, to a shift of (head, i)."""
     if k == head:
@@ -121,7 +121,7 @@ def _by_shift(P, e, k, head, i):
     return P.R[i, e] if P.place[k, i] < 0 else 0.0
 
 
-@inner
+@bare
 def _direct(P, changed, n, D, whose):
     """D (n, all) less what it holds, between the first n of ``changed`` and all.
 
@@ -159,7 +159,7 @@ def _direct(P, changed, n, D, whose):
             D[i, j] = d
 
 
-@inner
+@bare
 def _solve(M, x, size, scale, order):
     """x <- M^-1 x; whether there is an x.
 
@@ -250,7 +250,7 @@ def solve_each(P, stat, share, lists, counts, x, at, V, Z, rest, level, sound):
             _asked(P, lists[s, :both], x[s], level[s], rest[s])
 
 
-@inner
+@bare
 def _asked(P, changed, x, level, rest):
     """What R_k is to answer: lambda and b are taken out of z and q first."""
     m, rows = P.y.size, P.TU.shape[0]
@@ -270,7 +270,7 @@ def _asked(P, changed, x, level, rest):
                 _add(rest[part], -change, P.K_S[i, part])
 
 
-@inner
+@bare
 def _completed(P, s, lists, both, x, F, level, b, outputs):
     """The change of the outputs: F, and what the given shifts do."""
     m, Q = P.y.size, b.size
@@ -290,20 +290,20 @@ def _completed(P, s, lists, both, x, F, level, b, outputs):
                     outputs[k, P.loc[e]] -= change * P.K_S[v % m, e]
 
 
-@inner
+@bare
 def _copy(out, row):
     for i in range(out.size):
         out[i] = row[i]
 
 
-@njit(**INNER, fastmath={"contract"})
+@njit(**BARE, fastmath={"contract"})
 def _slopes(side, r, own, outputs, b, w):
     """w = side (r - own + outputs + b): beyond 0 it is wrong."""
     for i in range(w.size):
         w[i] = side[i] * (r[i] - own[i] + outputs[i] + b)
 
 
-@inner
+@bare
 def _wrong_alpha(P, s, stat, lists, counts, x, d):
     """Exchange what left its box, and what is held against its force; -> how many."""
     m, made = P.y.size, 0
@@ -332,7 +332,7 @@ def _wrong_alpha(P, s, stat, lists, counts, x, d):
     return made
 
 
-@inner
+@bare
 def _wrong_slope(P, s, v, stat, own, outputs, b):
     """Let v move where its r has the wrong sign; -> whether it has."""
     m = P.y.size
@@ -380,7 +380,7 @@ def judge_each(P, stat, lists, counts, x, d, F, level, wrong, end, alpha, change
                 _copy(change[s, k], outputs[k])
 
 
-@inner
+@bare
 def _write(P, s, stat, lists, n, x, d, A):
     """alpha (Q m,) of the sample's machine."""
     for v in range(A.size):

@@ -7,7 +7,8 @@
    margin stays <= 0. An error, no work. (With ``margins`` it is solved all the same.)
 3. The others are solved on the tableau (``tableau``, ``exchanges``), in chunks of
    samples whose rows fit into memory; where many variables are free, by products for
-   many samples at once (``together``), and only what that leaves by rows.
+   many samples at once (``together``), and only what that leaves by rows. Where few are
+   support vectors, all this takes place among those near the margin (``near``).
 4. What stays unsettled there (no tie between the classes, so that b is not unique; a
    margin so small that rounding could turn it; a tableau too large or singular) is
    trained without p from the full machine, the box of p shut.
@@ -24,6 +25,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import cached_property, partial
 from itertools import count
+from typing import NamedTuple
 
 import numpy as np
 
@@ -54,6 +56,7 @@ from msvm_select.solvers.leave_out.exchanges import (
     Table,
     exchange_each,
 )
+from msvm_select.solvers.leave_out.near import BESIDE, Near, Proof
 from msvm_select.solvers.leave_out.tableau import Tableau, build
 
 CHUNK = 256  # samples between two words of progress
@@ -65,12 +68,12 @@ A_CHUNK = 0.25  # of them, those that a chunk of samples asks for
 LIKELY = 0.1  # r of variables whose rows are made before they are asked for
 WATCHES = 5  # of watching more variables
 SOUND = 1e-7  # gain of a cycle: beyond it, biases may be off
-BESIDE = 1e-5  # of the largest alpha: so near to a bound it may be rounding
 MOST_MISSED = 300  # of one sample
 WRONG = 1e-7  # r of the wrong sign: it was missed
 MOST_COMPARED = 4000  # samples that are compared, whether some are at one place
 ROUNDED = 1e-13  # of the largest K_ii: rows of K that differ by less are the same
 CLEAR = 1e-6  # a margin below is retrained: the tableau has some nine digits
+PROVEN_TOGETHER = 1e6  # numbers in alpha of machines whose others are looked at
 
 
 def judge_every_sample(
@@ -109,12 +112,12 @@ def judge_every_sample(
     asked = np.unique(alike)
     if watch is not unwatched:
         asked, first = work.likely_errors_first(asked), min(chunk, IN_A_RACE)
+        work.between = partial(work.told, watch, alike, everyone)
     todo = asked
     for _ in range(WATCHES):
         for some in chunks(todo.size, first, chunk):
             tell(asked.size - todo.size + some.start, asked.size)
-            work.repeat(alike, everyone)
-            work.show(watch, everyone)
+            work.told(watch, alike, everyone)
             work.settle(todo[some], jobs)
             if first < chunk and not some.start and work.misses_some:
                 missed = work.unsettled(todo[some])  # as the others would
@@ -125,8 +128,7 @@ def judge_every_sample(
             break
     for done, p in enumerate(todo):
         tell(asked.size - todo.size + done, asked.size)
-        work.repeat(alike, everyone)
-        work.show(watch, everyone)
+        work.told(watch, alike, everyone)
         work.retrain(int(p))
     if asked.size:
         tell(asked.size, asked.size)
@@ -144,6 +146,16 @@ def chunks(of: int, first: int, most: int) -> Iterator[slice]:
     while done < of:
         yield slice(done, done + size)
         done, size = done + size, min(2 * size, most)
+
+
+class Found(NamedTuple):
+    """Machines without a sample: margins, exchanges, alpha, and what proves them."""
+
+    samples: Ints
+    margins: Floats
+    made: Ints
+    alphas: Floats
+    proof: Proof
 
 
 class _LeavingOut:
@@ -169,9 +181,9 @@ class _LeavingOut:
         self.exchanges = np.zeros(m, np.int64)
         self.at_top = np.zeros(m, bool)
         self.unsure = np.zeros(m)
-        self.missed = np.zeros((Q, m), bool)
         self.foreseen: dict[int, Floats] = {}
         self.proves, self.asked = False, m
+        self.between: Callable[[], None] | None = None
         self.present = np.bincount(self.y, minlength=Q) > 0
 
     def sort_out(self, every_margin: bool) -> Ints:
@@ -218,13 +230,13 @@ class _LeavingOut:
 
     def settle(self, samples: Ints, jobs: int) -> None:
         """On the tableau, where there is one."""
-        kept = self.kept
+        kept, samples = self.kept, self.near.local(samples)
         if kept is None:
             return
         if kept.together is not None:
             samples = self._settle_together(kept.together, samples, jobs)
-            if not samples.size:
-                return
+        if not samples.size:
+            return
         kept.need_those_of(samples)
         # How they are split does not depend on jobs, and so no digit does.
         parts = np.array_split(samples, -(-samples.size // A_BLOCK))
@@ -238,21 +250,50 @@ class _LeavingOut:
 
     def _settle_together(self, engine: Together, samples: Ints, jobs: int) -> Ints:
         """By turns, many samples at once; -> those that are not settled so."""
-        found: list[tuple[int, Floats, int]] = []
+        near, found = self.near, list[Found]()
 
-        def answer(p: int, A: Floats, change: Floats, made: int) -> None:
-            margins, _ = self._certified(p, A, self.full.F + change)
-            if np.abs(margins).min() > CLEAR:
-                found.append((p, margins, made))
-            else:
-                self.foreseen[p] = A
+        def answer(some: Ints, alphas: Floats, changes: Floats, made: Ints) -> None:
+            margins, proof = self._certified(some, alphas, changes)
+            sure = np.abs(margins).min(axis=1) > CLEAR
+            for i in np.flatnonzero(~sure):
+                self.foreseen[int(near.rows[some[i]])] = near.lifted(alphas[i])
+            if sure.any():
+                kept = alphas[:0] if near.all else alphas[sure]
+                held = some[sure], margins[sure], made[sure], kept
+                found.append(Found(*held, proof.of(sure)))
 
-        engine.without(samples, answer, jobs)
-        if not found:
-            return samples
-        done, margins, made = (np.array(own) for own in zip(*found, strict=True))
-        self._keep(done, margins, made)
-        return np.setdiff1d(samples, done)
+        def keep(least: float) -> None:
+            if sum(part.alphas.size for part in found) >= least and found:
+                self._keep_found(found)
+                found.clear()
+
+        def meanwhile() -> None:
+            watched = self.between is not None
+            keep(0.0 if watched or near.all else PROVEN_TOGETHER)
+            if self.between is not None:
+                self.between()
+
+        engine.without(samples, answer, jobs, meanwhile)
+        keep(0.0)
+        return samples[~self._through(samples)]
+
+    def _through(self, samples: Ints) -> Mask:
+        """Who is settled, or waits for more samples."""
+        rows = self.near.rows[samples]
+        known = np.isfinite(self.margins[rows]).any(axis=1)
+        return np.asarray(known if self.near.all else known | self.near.waiting[rows])
+
+    def _keep_found(self, found: list[Found]) -> None:
+        """The answers of those beside whom the others stay idle."""
+        near, proofs = self.near, [part.proof for part in found]
+        done, margins, made, alphas = (
+            np.concatenate(own) for own in list(zip(*found, strict=True))[:4]
+        )
+        if not near.all:
+            proof = Proof(*map(np.concatenate, zip(*proofs, strict=True)))
+            idle = near.others_idle(done, alphas, proof)
+            done, margins, made = done[idle], margins[idle], made[idle]
+        self._keep(near.rows[done], margins, made)
 
     def _keep(self, done: Ints, margins: Floats, exchanges: Ints) -> None:
         """The answers of samples that are through."""
@@ -264,33 +305,39 @@ class _LeavingOut:
         self.road[done] = np.where(self.decided[done], BY_TRAINING, road)
 
     @cached_property
+    def near(self) -> Near:
+        """The samples among which the others are left out."""
+        return Near.of(self.full, self.b)
+
+    @cached_property
     def kept(self) -> Rows | None:
         """Those of the tableau, made when they are asked for; None without one."""
-        full = self.full
+        near = self.near
+        self.missed = np.zeros(near.A.shape, bool)
         tableau = build(
-            self.bench.sorted_gram, self.y, full.A, full.F, self.b, self.box, self.asked
+            near.gram, near.y, near.A, near.F, self.b, near.box, self.asked
         )  # fmt: skip
         return None if tableau is None else Rows(tableau)
 
     def _pass(self, kept: Rows, samples: Ints) -> Ints:
         """Try each sample; -> those that lack a row."""
-        t = kept.tableau
+        t, near = kept.tableau, self.near
         small = 1e-9 * min(float(self.box.min()), float(self.full.A.max()))
         some = [kept.fall_of[p] for p in samples]
         falls = np.ascontiguousarray(kept.falls[some])
         rows, at, scale = kept.store.rows, kept.store.at, np.r_[t.scale_M, t.scale_N]
         table = Table(
-            rows, at, falls, kept.start, kept.alpha, self.box[kept.sample], scale,
+            rows, at, falls, kept.start, kept.alpha, near.box[kept.sample], scale,
             kept.sample, kept.head, t.alpha_M.size, small,
             rows, at, kept.numbers, np.zeros(1, np.int64),
         )  # fmt: skip
         margins = np.full((samples.size, self.present.size), np.inf)
         exchanges, status = np.zeros((2, samples.size), np.int64)
         at_top = np.zeros(samples.size, np.bool_)
-        proves = self.proves or t.more is not None
+        proves = self.proves or t.more is not None or not near.all
         alphas = np.empty((samples.size if proves else 0, t.width))
         exchange_each(
-            table, self.y, self.present, samples,
+            table, near.y, self.present, samples,
             margins, exchanges, at_top, status, kept.needed, alphas,
         )  # fmt: skip
         settled = np.flatnonzero(status == SETTLED)
@@ -299,9 +346,9 @@ class _LeavingOut:
         doubt = max(CLEAR, 1e3 * t.error * float(self.full.A.max()))
         sure = (status == SETTLED) & (np.abs(margins.min(axis=1)) > doubt)
         if not proves:
-            self.at_top[samples[sure]] = at_top[sure]
-        self._keep(samples[sure], margins[sure], exchanges[sure])
-        self.road[samples[status > NEEDS_ROW]] = RETRAINED
+            self.at_top[near.rows[samples[sure]]] = at_top[sure]
+        self._keep(near.rows[samples[sure]], margins[sure], exchanges[sure])
+        self.road[near.rows[samples[status > NEEDS_ROW]]] = RETRAINED
         unclear = np.flatnonzero((status == SETTLED) & ~sure)
         if unclear.size and t.more is None:
             self._foresee(table._replace(falls=falls[unclear]), samples[unclear])
@@ -309,18 +356,18 @@ class _LeavingOut:
 
     def _foresee(self, table: Table, samples: Ints) -> None:
         """Keep alpha without each of these, which is where its training begins."""
-        count, Q = samples.size, self.present.size
+        count, Q, near = samples.size, self.present.size, self.near
         values = np.empty((count, table.at.size))
         exchange_each(
-            table, self.y, self.present, samples, np.empty((count, Q)),
+            table, near.y, self.present, samples, np.empty((count, Q)),
             np.empty(count, np.int64), np.empty(count, np.bool_),
             np.empty(count, np.int64), np.zeros(table.at.size, np.bool_), values,
         )  # fmt: skip
         for p, found in zip(samples.tolist(), values, strict=True):
-            A = self.full.A.copy()
+            A = near.A.copy()
             A[table.head, table.sample] = found
             A[:, p] = 0.0
-            self.foreseen[p] = A
+            self.foreseen[int(near.rows[p])] = near.lifted(A)
 
     def _proven(self, t: Tableau, samples: Ints, values: Floats) -> Floats:
         """The margins from the outputs of these machines; 0, so retrained, if it fails.
@@ -328,83 +375,104 @@ class _LeavingOut:
         The tableau is as exact as the inverse that it holds, and may not hold all
         variables; K alpha is as exact as K.
         """
-        full, y = self.full, self.y
-        rows, cols = np.r_[t.rows_M, t.rows_N], np.r_[t.cols_M, t.cols_N]
-        change = np.zeros((self.present.size, samples.size, y.size))
-        change[cols, :, rows] = (values - np.r_[t.alpha_M, t.alpha_N]).T
-        change[:, np.arange(samples.size), samples] = -full.A[:, samples]
-        tau = -change
-        tau[y, :, np.arange(y.size)] = change.sum(axis=0).T
-        moved = self.bench.sorted_gram.products(tau.transpose(0, 2, 1))
-        moved = moved.transpose(0, 2, 1)  # of one sample all that is beside it
-        margins = np.zeros((samples.size, self.present.size))
-        for i, p in enumerate(samples):
-            A = full.A + change[:, i]
-            A[cols, rows] = values[i]
-            A[:, p] = 0.0
-            F = full.F + moved[:, i]
-            margins[i], b = self._certified(p, A, F)
-            if not margins[i].any() and t.more is not None:
-                box = full.box.copy()
-                box[p] = 0.0
-                r = 1.0 - full.problem.gradient_of(F) - (b[y] - b[:, None])
-                r[y, np.arange(y.size)] = 0.0
-                wrong = ((A < box) & (r > WRONG)) | ((A > 0.0) & (r < -WRONG))
-                breach = np.where(wrong, np.abs(r), 0.0)
-                if np.count_nonzero(wrong) > MOST_MISSED:  # the worst take others along
-                    least = np.partition(breach, -MOST_MISSED, axis=None)[-MOST_MISSED]
-                    wrong = breach >= least
-                self.missed |= wrong
+        near, each = self.near, np.arange(samples.size)
+        alphas = np.empty((samples.size, *near.A.shape))
+        alphas[:] = near.A
+        cols, rows = np.r_[t.cols_M, t.cols_N], np.r_[t.rows_M, t.rows_N]
+        alphas[:, cols, rows] = values
+        alphas[each, :, samples] = 0.0
+        tau, _ = near.tau_of(alphas)
+        moved = near.gram.products(tau.transpose(0, 2, 1))
+        changes = np.ascontiguousarray(moved.transpose(2, 0, 1))
+        margins, proof = self._certified(samples, alphas, changes)
+        if t.more is not None:
+            for i in np.flatnonzero(~margins.any(axis=1)):
+                F, b = near.F + changes[i], proof.b[i]
+                self._note_missed(samples[i], alphas[i], F, b)
+        if not near.all:
+            some = np.flatnonzero(margins.any(axis=1))
+            idle = near.others_idle(samples[some], alphas[some], proof.of(some))
+            margins[some[~idle]] = 0.0
         return margins
 
-    def _certified(self, p: int, A: Floats, F: Floats) -> tuple[Floats, Floats]:
-        """The margins of p in the machine A, F, and b; 0 where it is not proven."""
-        box, y = self.full.box.copy(), self.y[p]
+    def _note_missed(self, p: int, A: Floats, F: Floats, b: Floats) -> None:
+        """The variables whose r has the wrong sign in the machine without p."""
+        y, box, here = self.near.y, self.near.box.copy(), np.arange(self.near.y.size)
         box[p] = 0.0
-        self.at_top[p] = bool((A >= self.box).any())
-        gap, cycle, b = certify(A, F, self.bench.offsets, box)
-        drift = np.abs(self.full.problem.tau(A).sum(axis=0)).max()
-        level = drift <= self.target * A.sum()  # the gap takes it for granted
-        sound = level and abs(gap) <= self.target and cycle <= SOUND
-        if not sound or self._pinned_by_residue(A, F, box, b):
-            return np.zeros(self.present.size), b
-        h = F[:, p] + b
-        margins = h[y] - h
-        margins[y] = np.inf
-        return margins, b
+        r = 1.0 - (F[y, here] - F) - (b[y] - b[:, None])
+        r[y, here] = 0.0
+        wrong = ((A < box) & (r > WRONG)) | ((A > 0.0) & (r < -WRONG))
+        breach = np.where(wrong, np.abs(r), 0.0)
+        if np.count_nonzero(wrong) > MOST_MISSED:  # the worst take others along
+            least = np.partition(breach, -MOST_MISSED, axis=None)[-MOST_MISSED]
+            wrong = breach >= least
+        self.missed |= wrong
 
-    def _pinned_by_residue(self, A: Floats, F: Floats, box: Floats, b: Floats) -> bool:
+    def _certified(
+        self, samples: Ints, alphas: Floats, changes: Floats
+    ) -> tuple[Floats, Proof]:
+        """The margins in these machines, by alpha and the changes of F (p, Q, near).
+
+        They are 0 where they are not proven, as far as those near go.
+        """
+        near, each = self.near, np.arange(samples.size)
+        proof = near.proof(samples, alphas, changes)
+        gap, cycle, adrift = proof.facts.T  # the gap takes the balance for granted
+        sound = (np.abs(gap) <= self.target) & (cycle <= SOUND)
+        sound &= adrift <= self.target
+        self.at_top[near.rows[samples]] = proof.told[:, 0]
+        for i in np.flatnonzero(sound & proof.told[:, 1]):
+            box = near.box.copy()
+            box[samples[i]] = 0.0
+            given = alphas[i], near.F + changes[i], box, proof.b[i]
+            sound[i] = not self._pinned_by_residue(near, *given)
+        h, y = proof.F + proof.b, near.y[samples]
+        margins = h[each, y][:, None] - h
+        margins[each, y] = np.inf
+        margins[~sound] = 0.0
+        return margins, proof
+
+    def _pinned_by_residue(
+        self, near: Near, A: Floats, F: Floats, box: Floats, b: Floats
+    ) -> bool:
         """Whether alpha that may be rounding hold the biases in their place."""
-        beside = BESIDE * np.minimum(self.box, A.max())
+        beside = BESIDE * np.minimum(near.box, A.max())
         low, high = A < beside, A > box - beside
         if not ((low & (A > 0.0)) | (high & (A < box))).any():
             return False
         at = np.where(low, 0.0, np.where(high, box, A))
-        if ties_all(at, self.y, box):
+        if ties_all(at, near.y, near.box):
             return False
-        _, _, other = certify(at, F, self.bench.offsets, box)
+        _, _, other = certify(at, F, near.offsets, box)
         return bool(np.abs(b - other)[self.present].max() > SOUND)
 
     def try_another(self) -> bool:
         """Whether there is another tableau for those that failed, from now on.
 
-        It watches the variables that were missed; or, if none was, it is a sharper one.
+        It watches the variables that were missed, or is among more samples; or, if none
+        was missed, it is a sharper one, or among all.
         """
-        if self.kept is None:
+        if self.kept is None and self.near.all:
             return False
         kept, other = self.kept, None
-        self.missed[self.y, np.arange(self.y.size)] = False
-        with suppress(np.linalg.LinAlgError):  # where these would not fit into memory
-            if kept.tableau.more is not None and self.missed.any():
-                other = kept.tableau.more(self.missed)
-                if other is not None and other.width == kept.tableau.width:
-                    other = None
-        if other is None and kept.tableau.sharper is not None:
-            other = kept.tableau.sharper()
-        self.missed[:] = False
+        if kept is not None and not self.near.missed.any():
+            self.missed[self.near.y, np.arange(self.near.y.size)] = False
+            with suppress(np.linalg.LinAlgError):  # would these not fit into memory
+                if kept.tableau.more is not None and self.missed.any():
+                    other = kept.tableau.more(self.missed)
+                    if other is not None and other.width == kept.tableau.width:
+                        other = None
+            if other is None and kept.tableau.sharper is not None:
+                other = kept.tableau.sharper()
+            self.missed[:] = False
         if other is not None:
             self.kept = Rows(other)
-        return other is not None
+        elif not self.near.all:
+            self.near = self.near.wider()
+            del self.kept  # anew when it is asked for
+        else:
+            return False
+        return True
 
     @property
     def misses_some(self) -> bool:
@@ -424,6 +492,8 @@ class _LeavingOut:
         near = (
             own[:, None] + own - 2.0 * gram.block(asked, asked) <= ROUNDED * own.max()
         )
+        if np.count_nonzero(near) <= asked.size:
+            return asked
         for each in (self.y, self.box, self.decided):
             near &= each[asked][:, None] == each[asked]
         np.fill_diagonal(near, True)  # noqa: FBT003
@@ -449,6 +519,11 @@ class _LeavingOut:
         margins = h[y, np.arange(y.size)] - h - OWN * self.full.diagonal[asked] * own
         margins[y, np.arange(y.size)] = np.inf
         return np.asarray(asked[np.argsort(margins.min(axis=0), kind="stable")])
+
+    def told(self, watch: Watch, first: Ints, asked: Ints) -> None:
+        """How far we are, with those that are the same as others."""
+        self.repeat(first, asked)
+        self.show(watch, asked)
 
     def show(self, watch: Watch, asked: Ints) -> None:
         """The errors so far, and how many of those asked for may yet be some."""
@@ -487,7 +562,8 @@ class _LeavingOut:
             return None
         found = self.train(Training.shut(self.full, A, p))
         sound = found.certified(self.target) and found.cycle <= SOUND
-        pinned = self._pinned_by_residue(found.A, found.F, found.box, found.b)
+        near = Near(self.full)
+        pinned = self._pinned_by_residue(near, found.A, found.F, found.box, found.b)
         return found if sound and not pinned else None
 
     def _take(self, p: int, training: Training) -> None:

@@ -62,9 +62,7 @@ ALL_WATCHED = 2800  # variables up to which the dense one, which watches all, is
 WATCHED_FOR_FEW = 0.35  # so many times as many where few samples are left out,
 FEW = 0.15  # of all
 WITH_TWINS = 6000  # the same where samples of different classes are at one place
-TOGETHER_FROM = (
-    1000  # free variables from which rows of the tableau are the dearer road
-)
+TOGETHER_FROM = 700  # free variables from which rows of the tableau are the dearer road
 WATCHED = 0.8  # of the number of free variables: so many others are watched
 TWINS = 1e-12  # of K_ii: samples at such a distance (squared) are at one place
 

@@ -1,0 +1,143 @@
+"""Leaving out among the samples that are near the margin; the others stay idle.
+
+Where few samples are support vectors, most of the others are far beyond the margin of
+every machine. So the machines without a sample are found among the support vectors and
+the samples that are nearest to the margin, *those near*. Such a machine is that of all
+samples where no other sample has
+
+    r_ik = 1 - (F_{y_i,i} - F_ki) - (b_{y_i} - b_k)  >= 0,
+
+which products of K between the others and the alpha that changed tell. Its biases must
+be tied by free variables, or else the others might hold them.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from msvm_select.records import Blocks, Floats, Gram, Ints, Mask
+from msvm_select.solvers.exact.cycles import breach_each, certify_each, change_each
+from msvm_select.solvers.exact.together import MOSTLY, nearest
+from msvm_select.solvers.exact.workbench import Training
+
+MANY = 4000  # variables from which it is looked at
+IDLE = -1e-9  # r of a sample that stays idle
+BESIDE = 1e-5  # of the largest alpha: so near to a bound it may be rounding
+
+
+class Proof(NamedTuple):
+    """What certifies machines without a sample, in their order.
+
+    ``facts`` (p, 3): gap, gain of a cycle, imbalance of the flow by its sum; ``told``
+    (p, 3): whether an alpha is at its box, is almost at a bound, whether the classes
+    are tied; b (p, Q); F (p, Q) of the sample itself.
+    """
+
+    facts: Floats
+    told: Mask
+    b: Floats
+    F: Floats
+
+    def of(self, some: Ints | Mask) -> Proof:
+        """That of some of the machines."""
+        return Proof(self.facts[some], self.told[some], self.b[some], self.F[some])
+
+
+class Near:
+    """Some of the samples of a machine, class-sorted, and all that others need."""
+
+    def __init__(self, full: Training, rows: Ints | None = None) -> None:
+        """``rows``: which samples; all without them."""
+        gram, m = full.bench.sorted_gram, full.A.shape[1]
+        self.full, self.all = full, rows is None or rows.size == m
+        self.missed = np.zeros(m, bool)
+        self.rows = np.arange(m) if rows is None or self.all else rows
+        self.gram: Gram = gram if self.all else gram.part(self.rows)
+        here = slice(None) if self.all else self.rows
+        self.y, self.box = full.bench.y[here], full.box[here]
+        self.A = np.ascontiguousarray(full.A[:, here])
+        self.F = np.ascontiguousarray(full.F[:, here])
+        ends = np.searchsorted(self.y, np.arange(len(self.A) + 1))
+        self.offsets = ends.astype(np.int64)
+        if not self.all:
+            self.waiting = np.zeros(m, bool)
+            away = np.ones(m, bool)
+            away[self.rows] = False
+            self.others = np.flatnonzero(away)
+            self.across = gram.block(self.rows, self.others)
+            known = self.A > 0.0
+            known[self.y, np.arange(self.y.size)] = self.A.any(axis=0)
+            self.known = known
+            self.of_known = [self.across[own] for own in known]
+            self.F_others = np.ascontiguousarray(full.F[:, self.others])
+            ends = np.searchsorted(
+                full.bench.y[self.others], np.arange(len(self.A) + 1)
+            )
+            self.offsets_others = ends.astype(np.int64)
+
+    @classmethod
+    def of(cls, full: Training, b: Floats) -> Near:
+        """Those that are near the margin of ``full``, where they are few enough."""
+        gram, y = full.bench.sorted_gram, full.bench.y
+        Q, m = full.A.shape
+        if isinstance(gram, Blocks) or gram.whole is None or (Q - 1) * m < MANY:
+            return cls(full)
+        h, own = full.F + b[:, None], (y, np.arange(m))
+        r = 1.0 - h[own] + h
+        r[own] = -np.inf
+        return cls(full, nearest(full.A, r))
+
+    def wider(self) -> Near:
+        """With those that were missed, or with all where none was."""
+        if not self.missed.any():
+            return Near(self.full)
+        self.missed[self.rows] = True
+        rows = np.flatnonzero(self.missed)
+        return Near(self.full, rows if rows.size <= MOSTLY * self.missed.size else None)
+
+    def local(self, samples: Ints) -> Ints:
+        """Their numbers among those near."""
+        return np.searchsorted(self.rows, samples)
+
+    def lifted(self, A: Floats) -> Floats:
+        """alpha of all samples (Q, m)."""
+        found = np.zeros_like(self.full.A)
+        found[:, self.rows] = A
+        return found
+
+    def tau_of(self, alphas: Floats) -> tuple[Floats, Mask]:
+        """tau (Q, p, near) of the changes to alphas (p, Q, near), and where it is."""
+        tau = np.empty((len(self.A), len(alphas), self.y.size))
+        moved = np.empty(self.A.shape, bool)
+        change_each(alphas, self.A, self.offsets, tau, moved)
+        return tau, moved
+
+    def proof(self, samples: Ints, alphas: Floats, changes: Floats) -> Proof:
+        """Of the machines without these (numbers among those near)."""
+        p, Q = samples.size, len(self.A)
+        facts, told = np.empty((p, 3)), np.empty((p, 3), bool)
+        b = np.empty((p, Q))
+        certify_each(
+            alphas, self.F, changes, self.offsets, self.box, samples, BESIDE,
+            facts, told, b,
+        )  # fmt: skip
+        here = np.arange(p)
+        F = self.F[:, samples].T + changes[here, :, samples]
+        return Proof(facts, told, b, F)
+
+    def others_idle(self, samples: Ints, alphas: Floats, proof: Proof) -> Mask:
+        """Whether all others stay idle in these machines; who does not is missed."""
+        tau, moved = self.tau_of(alphas)
+        F = np.empty((len(self.A), len(alphas), self.others.size))
+        for k, own in enumerate(self.known):
+            np.matmul(tau[k][:, own], self.of_known[k], out=F[k])
+            rest = np.flatnonzero(moved[k] & ~own)
+            F[k] += tau[k].take(rest, axis=1) @ self.across[rest]
+        wrong, count = np.zeros(self.others.size, bool), np.zeros(len(alphas), np.int64)
+        breach_each(self.F_others, F, self.offsets_others, proof.b, IDLE, wrong, count)
+        self.missed[self.others[wrong]] = True
+        idle = np.asarray((count == 0) & proof.told[:, 2])
+        self.waiting[self.rows[samples[~idle]]] = True
+        return idle

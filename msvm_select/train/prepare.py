@@ -251,7 +251,7 @@ def tested(kernel: Kernel, ready: Prepared) -> tuple[Gram, GramTested]:
         smallest = 0.0
     else:
         smallest = smallest_eigenvalue(gram, kernel.always_psd)
-    indefinite = is_indefinite(smallest, gram)
+    indefinite = is_indefinite(smallest, gram, kernel.always_psd)
     seconds = time.perf_counter() - began
     alone = is_near_identity(gram)
     return gram, GramTested(kernel, smallest, indefinite, seconds, alone)

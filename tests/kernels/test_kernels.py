@@ -265,3 +265,16 @@ def test_a_kernel_and_its_rows_have_one_setting_and_one_name(kernel):
     assert row.setting == kernel.setting
     assert row.parameters == kernel.parameters
     assert row.cell == f"{kernel} C=8"
+
+
+def test_twins_that_rounding_tells_apart():
+    """A large gamma magnifies the rounding of distances; theory vouches for K."""
+    draw = np.random.default_rng(16)
+    X = np.repeat(draw.normal(size=(4, 1)), 8, axis=0)
+    X = X + 1e-12 * draw.normal(size=X.shape)
+    kernel = Rbf(1e3)
+    gram = kernel.gram(X)
+    smallest = smallest_eigenvalue(gram, kernel.always_psd)
+    assert smallest > -1e-12
+    assert not is_indefinite(smallest, gram, kernel.always_psd)
+    assert is_indefinite(-1e-10, gram, kernel.always_psd)

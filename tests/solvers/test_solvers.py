@@ -311,6 +311,15 @@ def test_a_huge_c_does_not_weigh_rounding(seed):
     assert abs(s.gap) < 1e-12
 
 
+def test_a_huge_c_begun_at_a_smaller_one():
+    """Samples at the same few places: cycle steps stall at 1e6, not from 1e3 on."""
+    x = [-2, 0, 0, 0, 0, 0, 1, 1, 2, 0, -1, 1, 1, 1, 0, 0, 1, 0]
+    y = np.array([0, 1, 2, 1, 2, 2, 0, 0, 0, 2, 2, 2, 0, 0, 2, 2, 0, 1])
+    gram = Linear().gram(np.array(x, float)[:, None])
+    found = trained("exact", Dual(gram, y, 3, 1e6))
+    assert found.dual_objective == pytest.approx(21 * 1e6 + 1, rel=1e-9)
+
+
 @pytest.mark.parametrize("seed", [5, 9, 25])
 def test_no_residue_is_left_beside_a_bound(seed):
     """An alpha of C - 1e-16 would count as free, and pin biases that are not unique."""

@@ -23,6 +23,7 @@ not hurt, and a cell on glass with 720 free variables takes some 10 ms.
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 
 import numpy as np
 
@@ -65,6 +66,7 @@ REFINEMENTS = 8
 SHARPER = 4  # steps of iterative refinement
 LENIENT = 1e-7  # a gap beyond it is met by cycle steps where they can
 WALKS_IN_VAIN = 5
+SMALLER = 1000.0  # times, where a training begins that failed at C itself
 NOT_FAR = 1e3  # times the gap that was asked for: what is missing may be rounding
 
 
@@ -77,11 +79,21 @@ class Exact(Solver):
         """The optimum of ``dual``, begun at ``start`` if there is one."""
         began = time.perf_counter()
         training = self._train(Training(dual, start))
-        if start is not None and not training.certified(self.gap):
-            # seldom, and only where K is nearly singular: the other end may be better
-            cold = Training.shut(training, np.zeros_like(training.A), None)
-            training = min(training, self._train(cold), key=lambda t: abs(t.gap))
+        if not training.certified(self.gap):
+            other = self._train(self._otherwise(training, start))
+            training = min(training, other, key=lambda t: abs(t.gap))
         return least_norm(training.result(self.gap, time.perf_counter() - began))
+
+    def _otherwise(self, training: Training, start: Solution | None) -> Training:
+        """The same, begun at the other end: at 0, or at the optimum of a smaller C.
+
+        Seldom, and only where K is nearly singular.
+        """
+        dual = training.dual
+        if start is not None or dual.quadratic is not None:
+            return Training.shut(training, np.zeros_like(training.A), None)
+        near = self._train(Training(replace(dual, C=dual.C / SMALLER), None))
+        return Training(dual, near.result(self.gap, 0.0))
 
     def solve_parts(
         self, parts: Parts, last: Composed | None = None, jobs: int = 1

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from msvm_select.records import Floats, Ints
+from msvm_select.records import Floats, Ints, Mask
 
 UNIQUE_BELOW = 1e-7
 
@@ -157,6 +157,24 @@ def ties_all(alpha: Floats, y: Ints, box: Floats) -> bool:
     while fewer < (fewer := int(reached.sum())):
         reached |= tied[reached].any(axis=0)
     return bool(reached[present].all())
+
+
+def spanning(tails: Ints, heads: Ints, present: Mask) -> list[tuple[int, bool]]:
+    """Arcs (tail, head) that tie all classes present together, one for each but one.
+
+    With each, whether its head is the class that those before it do not tie. Empty
+    where no such arcs are there.
+    """
+    Q = present.size
+    pairs, which = np.unique(tails * Q + heads, return_index=True)
+    left = np.column_stack([pairs // Q, pairs % Q, which]).tolist()
+    tied, found, before = {int(present.argmax())}, list[tuple[int, bool]](), -1
+    while before < (before := len(found)):
+        for tail, head, v in left:
+            if (tail in tied) != (head in tied):
+                found.append((v, tail in tied))
+                tied |= {tail, head}
+    return found if len(tied) == np.count_nonzero(present) else []
 
 
 def _pour(

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from msvm_select.flow import arc_gains, centre, largest_mean_cycle
+from msvm_select.flow import arc_gains, centre, largest_mean_cycle, spanning
 from msvm_select.kernels.inner_products import Linear
 from msvm_select.kernels.rbf import Rbf
 from msvm_select.solution import Solution
@@ -166,3 +166,22 @@ def test_duplicates_do_not_move_the_biases():
     turned = Problem(problem.X[order], problem.y[order], problem.Q)
     t = Qp().solve(turned.dual(Rbf(0.3), 0.02))
     assert t.b == pytest.approx(s.b, abs=1e-8)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_spanning_arcs_tie_one_class_after_the_other(seed: int) -> None:
+    """Each has one class that those before it tie; none are found where some lack."""
+    rng = np.random.default_rng(seed)
+    Q = int(rng.integers(2, 7))
+    present = rng.random(Q) < 0.8
+    present[:2] = True
+    classes, count = np.flatnonzero(present), int(rng.integers(1, 9))
+    tails, heads = rng.choice(classes, (2, count))
+    group = np.arange(Q)
+    for tail, head in zip(tails, heads, strict=True):
+        group[group == group[tail]] = group[head]
+    found, tied = spanning(tails, heads, present), {0}
+    assert len(found) == (0 if np.ptp(group[present]) else classes.size - 1)
+    for v, to_head in found:
+        assert (int(tails[v]) in tied, int(heads[v]) in tied) == (to_head, not to_head)
+        tied |= {int(tails[v]), int(heads[v])}

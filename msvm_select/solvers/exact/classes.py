@@ -446,14 +446,15 @@ class Store:
         width: int,
         kept: Floats | None = None,
         most: int = 0,
+        given: int = 0,
     ) -> None:
-        """The first are ``kept`` from the start; there is room for ``most`` at once.
+        """The first, ``given`` ones of ``kept``, are there; room for ``most`` at once.
 
         (What nobody fills, the system does not give.)
         """
         self.make, self.at, self.most = make, np.full(width, -1), most
         self.rows = np.empty((0, width)) if kept is None else kept
-        self.given = self.filled = self.rows.shape[0]
+        self.given = self.filled = given
         self.at[: self.given] = np.arange(self.given)
 
     def __call__(self, wanted: Ints) -> Floats:

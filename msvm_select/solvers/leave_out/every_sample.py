@@ -29,7 +29,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from msvm_select.flow import ties_all, without
+from msvm_select.flow import spanning, ties_all, without
 from msvm_select.left_out import (
     BY_TRAINING,
     NOT_A_SV,
@@ -54,6 +54,7 @@ from msvm_select.solvers.leave_out.exchanges import (
     NEEDS_ROW,
     SETTLED,
     Table,
+    Whole,
     exchange_each,
 )
 from msvm_select.solvers.leave_out.near import BESIDE, Near, Proof
@@ -239,7 +240,8 @@ class _LeavingOut:
             return
         kept.need_those_of(samples)
         # How they are split does not depend on jobs, and so no digit does.
-        parts = np.array_split(samples, -(-samples.size // A_BLOCK))
+        count = 1 if kept.makes else -(-samples.size // A_BLOCK)  # they share the rows
+        parts = np.array_split(samples, count)
         with ThreadPoolExecutor(jobs) as pool:
             several = pool.map if jobs > 1 else map
             while parts:
@@ -317,7 +319,7 @@ class _LeavingOut:
         tableau = build(
             near.gram, near.y, near.A, near.F, self.b, near.box, self.asked
         )  # fmt: skip
-        return None if tableau is None else Rows(tableau)
+        return None if tableau is None else Rows(tableau, near.y, self.present)
 
     def _pass(self, kept: Rows, samples: Ints) -> Ints:
         """Try each sample; -> those that lack a row."""
@@ -325,11 +327,12 @@ class _LeavingOut:
         small = 1e-9 * min(float(self.box.min()), float(self.full.A.max()))
         some = [kept.fall_of[p] for p in samples]
         falls = np.ascontiguousarray(kept.falls[some])
-        rows, at, scale = kept.store.rows, kept.store.at, np.r_[t.scale_M, t.scale_N]
+        whole = kept.whole._replace(rows=kept.store.rows, at=kept.store.at)
         table = Table(
-            rows, at, falls, kept.start, kept.alpha, near.box[kept.sample], scale,
-            kept.sample, kept.head, t.alpha_M.size, small,
-            rows, at, kept.numbers, np.zeros(1, np.int64),
+            whole.rows, whole.at, falls, kept.start, kept.alpha,
+            near.box[kept.sample], np.r_[t.scale_M, t.scale_N],
+            kept.sample, kept.head, whole.inside, small, whole, kept.numbers,
+            np.zeros(1, np.int64),
         )  # fmt: skip
         margins = np.full((samples.size, self.present.size), np.inf)
         exchanges, status = np.zeros((2, samples.size), np.int64)
@@ -466,7 +469,7 @@ class _LeavingOut:
                 other = kept.tableau.sharper()
             self.missed[:] = False
         if other is not None:
-            self.kept = Rows(other)
+            self.kept = Rows(other, self.near.y, self.present)
         elif not self.near.all:
             self.near = self.near.wider()
             del self.kept  # anew when it is asked for
@@ -601,25 +604,42 @@ class Rows:
     The whole would be too large, and few are ever used.
     """
 
-    def __init__(self, tableau: Tableau) -> None:
+    def __init__(self, tableau: Tableau, y: Ints, present: Mask) -> None:
         """Those that are there from the start."""
         self.tableau, t = tableau, tableau
         self.together = None if t.together is None else t.together()
         self.most = int((1.0 - A_CHUNK) * MOST_STORED // max(1, t.width))
         room = int(MOST_STORED // max(1, t.width))
-        self.store = Store(t.respond, t.width, t.kept, t.kept.shape[0] + 2 * room)
+        self.store = Store(
+            t.respond, t.width, t.kept, t.kept.shape[0] + 2 * room, t.given
+        )
         self.needed, self.numbers = np.zeros(t.width, bool), np.arange(t.width)
         self.start, self.alpha = np.r_[t.alpha_M, t.r_N], np.r_[t.alpha_M, t.alpha_N]
         self.sample, self.head = np.r_[t.rows_M, t.rows_N], np.r_[t.cols_M, t.cols_N]
-        if t.more is None:  # these are asked for by many
+        ties = spanning(y[t.rows_M], t.cols_M, present) if t.K is not None else []
+        self.makes = bool(ties)
+        self.whole = self._whole(y, present.size, ties)
+        if t.more is None and not self.makes:  # these are asked for by many
             near = np.argsort(np.abs(t.r_N))[: self.most // 4]
             self.needed[t.alpha_M.size + near[np.abs(t.r_N[near]) < LIKELY]] = True
+
+    def _whole(self, y: Ints, Q: int, ties: list[tuple[int, bool]]) -> Whole:
+        """As the kernels see it, with room to make rows in."""
+        t = self.tableau
+        K = t.K if self.makes and t.K is not None else np.empty((0, 0))
+        return Whole(
+            self.store.rows, self.store.at, self.sample, self.head, y, K,
+            np.array(ties or np.empty((0, 2)), np.int64),
+            np.zeros((Q, len(K))), np.empty((Q, len(K))), np.empty(Q),
+            np.array([self.store.filled]), t.alpha_M.size,
+        )  # fmt: skip
 
     def need_those_of(self, samples: Ints) -> None:
         """The variables that leaving these out will hold, and how their others fall."""
         t = self.tableau
-        self.needed[: t.alpha_M.size] |= np.isin(t.rows_M, samples)
-        self.make_needed()
+        if not self.makes:
+            self.needed[: t.alpha_M.size] |= np.isin(t.rows_M, samples)
+            self.make_needed()
         self.falls, self.fall_of = t.fall(samples), dict(zip(samples, count()))
 
     def make_needed(self) -> None:

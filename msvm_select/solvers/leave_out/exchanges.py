@@ -39,17 +39,45 @@ SETTLED, NEEDS_ROW, UNSETTLED = 0, 1, 2
 MOST_TURNS = 10  # of the exchange of all
 STUBBORN = 1  # of them in which no fewer are wrong
 STUBBORN_NEAR = 3  # the same from the end of another sample
+MANY_WRONG = 20  # wrong ones at first, beyond which a path costs less
+SOME_WRONG = 10  # or so many that are not far fewer than before
+LEFT_WRONG = 0.6
 AHEAD = 0.8  # of the rest of a path: who would stop it there is made ready
 MOST_STOPS = 200  # of the path
 MOST_STUCK = 20  # of them in one place
 MOST_UNKNOWNS = 160  # unknowns of a small system
 AT_A_GLANCE = 64  # variables that are looked at together whether one of them is wrong
-REACH = 0.75  # of the largest response: so much nearer to it, a variable is looked at
-NARROW = 0.6  # of all variables, beyond which all are
+REACH = 0.4  # of the largest response: so much nearer to it, a variable is looked at
+NEARER = (1.0, 0.3, 0.1)  # of that, until there are few enough of them:
+NARROW = 0.5  # of all variables
 MOST_ROWS = 400  # rows of the narrowed table
 SLACK = 1e-9  # of r, and of alpha by its scale, that counts as on the bound
 LOOSE = 1e300  # of biases that nothing ties
+LEAST_PIVOT = 1e-3  # of its row: one of the diagonal that is less is not used
 NO_PIVOT = 1e-10  # a pivot below it, where the diagonal is 1, is zero
+
+
+class Whole(NamedTuple):
+    """The whole table, and what a row of it is made of that nobody has asked for yet.
+
+    rows[at[v]] is the row of v, of ``filled[0]`` so far; those of M are the first. K
+    (m, m) makes those of N, or is empty: they come from outside. ``ties`` (classes - 1,
+    2): variables of M that tie a new class to those before, and whether their head is
+    the new one. tau and F (Q, m), b (Q,) are room.
+    """
+
+    rows: Floats
+    at: NDArray[np.int64]
+    sample: NDArray[np.int64]
+    head: NDArray[np.int64]
+    y: NDArray[np.int64]
+    K: Floats
+    ties: NDArray[np.int64]
+    tau: Floats
+    F: Floats
+    b: Floats
+    filled: NDArray[np.int64]
+    inside: int
 
 
 class Table(NamedTuple):
@@ -60,9 +88,9 @@ class Table(NamedTuple):
     force on v of M, or a shift of v of N; at[v] < 0 where nobody has asked for it yet.
     falls[i]: how z answers where all variables of the i-th sample that are not in M go
     to 0. top: the largest alpha of each.
-    Of a narrowed table, ``number`` are the numbers that its variables have among all;
-    its rows are the entries of these in ``source[source_at[number]]``, made when they
-    are listed first, ``filled[0]`` so far.
+    Of a narrowed table, ``number`` are the numbers that its variables have in the
+    ``whole`` one; its rows are the entries of these in rows of that, made when they are
+    listed first, ``filled[0]`` so far.
     """
 
     rows: Floats
@@ -76,8 +104,7 @@ class Table(NamedTuple):
     head: NDArray[np.int64]
     inside: int
     small: float
-    source: Floats
-    source_at: NDArray[np.int64]
+    whole: Whole
     number: NDArray[np.int64]
     filled: NDArray[np.int64]
 
@@ -155,6 +182,32 @@ def _subtract(out, factor, row, first, end):
 
 
 @bare
+def _by_symmetry(M, x, size):
+    """Eliminate as many as the diagonal has sound pivots for; -> how many.
+
+    It takes half the products: only what is above the diagonal, and at last all of the
+    rest.
+    """
+    for c in range(size):
+        row, most = M[c], 0.0
+        for i in range(c + 1, size):
+            most = max(most, abs(row[i]))
+        if abs(row[c]) <= max(NO_PIVOT, LEAST_PIVOT * most):
+            for i in range(c, size):
+                for j in range(c, i):
+                    M[i, j] = M[j, i]
+            return c
+        pivot = 1.0 / row[c]
+        for i in range(c + 1, size):
+            f = row[i] * pivot
+            if f != 0.0:
+                _subtract(M[i], f, row, i, size)
+                x[0, i] -= f * x[0, c]
+                x[1, i] -= f * x[1, c]
+    return size
+
+
+@bare
 def _solve_small(M, x, size, scale):
     """x <- M^-1 x (two right-hand sides); whether every pivot was sound.
 
@@ -167,7 +220,7 @@ def _solve_small(M, x, size, scale):
             M[i, j] *= scale[i] * scale[j]
         x[0, i] *= scale[i]
         x[1, i] *= scale[i]
-    for c in range(size):
+    for c in range(_by_symmetry(M, x, size), size):
         at, best = c, abs(M[c, c])
         for i in range(c + 1, size):
             if abs(M[i, c]) > best:
@@ -374,17 +427,94 @@ def _pick(out, row, number):
 
 
 @bare
+def _flow(W, i, k, d):
+    """Send d more from the class of sample i to k."""
+    W.tau[W.y[i], i] += d
+    W.tau[k, i] -= d
+
+
+@bare
+def _weighted_rows(out, weight, K):
+    """out = sum_i weight_i K_i, of those whose weight is not 0."""
+    _fill(out, 0.0)
+    a, b, c, count = 0, 0, 0, 0
+    for i in range(weight.size):
+        if weight[i] == 0.0:
+            continue
+        if count == 3:
+            _add_four(
+                out, weight[a], K[a], weight[b], K[b], weight[c], K[c], weight[i], K[i]
+            )
+            count = 0
+            continue
+        a, b, c = b, c, i
+        count += 1
+    if count > 2:
+        _add(out, weight[a], K[a])
+    if count > 1:
+        _add(out, weight[b], K[b])
+    if count > 0:
+        _add(out, weight[c], K[c])
+
+
+@bare
+def _complete(W, out):
+    """r of N, where ``out`` has alpha of M, and tau what moves of N; tau is emptied.
+
+    F = K tau, and b such that r of the ties stays 0: r_ik = F_k + b_k - F_y - b_y.
+    """
+    y, F, b, own = W.y, W.F, W.b, W.tau[0]
+    for u in range(W.inside):
+        _flow(W, W.sample[u], W.head[u], out[u])
+    for k in range(b.size):
+        _weighted_rows(F[k], W.tau[k], W.K)
+    _fill(b, 0.0)
+    for t in range(W.ties.shape[0]):
+        u, to_head = W.ties[t, 0], W.ties[t, 1]
+        i, k = W.sample[u], W.head[u]
+        slope = F[y[i], i] - F[k, i]
+        if to_head:
+            b[k] = b[y[i]] + slope
+        else:
+            b[y[i]] = b[k] - slope
+    for i in range(y.size):
+        own[i] = F[y[i], i] + b[y[i]]
+    for v in range(W.inside, out.size):
+        i, k = W.sample[v], W.head[v]
+        out[v] = F[k, i] + b[k] - own[i]
+    for k in range(b.size):
+        _fill(W.tau[k], 0.0)
+
+
+@bare
+def _new_row(W, v):
+    """Make the row of v of N; whether K is there, and room for it."""
+    place = W.filled[0]
+    if W.K.shape[0] == 0 or place >= W.rows.shape[0]:
+        return False
+    out = W.rows[place]
+    for u in range(W.inside):
+        out[u] = W.rows[u, v]
+    _flow(W, W.sample[v], W.head[v], 1.0)
+    _complete(W, out)
+    W.at[v] = place
+    W.filled[0] = place + 1
+    return True
+
+
+@bare
 def _made(T, v, needed):
-    """Make the row of v of a narrowed table; whether there is what it is made of."""
-    number = T.number
-    source = T.source_at[number[v]]
-    if source < 0:
+    """Make the row of v; whether there is what it is made of."""
+    W, number = T.whole, T.number
+    if W.at[number[v]] < 0 and not _new_row(W, number[v]):
         needed[number[v]] = True
         return False
+    if T.at[v] >= 0:  # it is the whole table
+        return True
     k = T.filled[0]
     if k >= T.rows.shape[0]:
         return False
-    _pick(T.rows[k], T.source[source], number)
+    _pick(T.rows[k], W.rows[W.at[number[v]]], number)
     T.at[v] = k
     T.filled[0] = k + 1
     return True
@@ -579,14 +709,22 @@ def _at_top(T, st, full):
 
 
 @bare
+def _most_wrong(before, width):
+    """How many may be wrong, where so many were: all of the ``width`` at first."""
+    return MANY_WRONG if before == width else max(SOME_WRONG, LEFT_WRONG * before)
+
+
+@bare
 def _exchange(T, st, M, x, z, needed, stubborn):
     """All at once, from the state; -> (status, exchanges); z holds the end."""
     made, best, vain = 0, T.alpha.size, 0
     for _ in range(MOST_TURNS):
+        count = st.sizes[UNKNOWNS]
+        if count > MOST_UNKNOWNS:
+            break
         if not _has_rows(T, st, needed):
             return NEEDS_ROW, made
-        count = st.sizes[UNKNOWNS]
-        if count > MOST_UNKNOWNS or not _unknowns(T, st, M, x):
+        if not _unknowns(T, st, M, x):
             break
         for j in range(count):
             x[0, j] += x[1, j]
@@ -596,6 +734,8 @@ def _exchange(T, st, M, x, z, needed, stubborn):
         if wrong == 0:
             return SETTLED, made
         made += wrong
+        if wrong > _most_wrong(best, T.alpha.size):
+            break
         vain = 0 if wrong < best else vain + 1
         best = min(best, wrong)
         if vain > stubborn:
@@ -656,7 +796,7 @@ def _look_ahead(T, st, now, z, z1, needed):
             for v in range(first, end):
                 later = z[v] + room * z1[v]
                 if later < st.low[v] or later > st.high[v]:
-                    needed[T.number[v]] |= T.source_at[T.number[v]] < 0
+                    needed[T.number[v]] |= T.whole.at[T.number[v]] < 0
         first = end
 
 
@@ -841,9 +981,9 @@ def _largest(z):
 
 
 @bare
-def _list_near(st, start, z, first, end, number, count):
+def _list_near(st, start, z, first, end, number, count, part):
     """List those that a whole step z brings near to their limit; -> the new count."""
-    reach = REACH * _largest(z[first:end])
+    reach = part * REACH * _largest(z[first:end])
     for v in range(first, end):
         near = min(start[v] - st.low[v], st.high[v] - start[v]) - abs(z[v])
         if near < reach:
@@ -853,10 +993,11 @@ def _list_near(st, start, z, first, end, number, count):
 
 
 @bare
-def _concerned(T, st, z, number):
+def _concerned(T, st, z, number, part):
     """List the variables that a whole step z of the path brings near to a bound.
 
-    -> how many of M, and in all. The others are looked at in the end.
+    -> how many of M, and in all. The others are looked at in the end. ``part``: of the
+    usual reach.
     """
     count = 0
     for j in range(st.sizes[UNKNOWNS]):  # those of the sample itself
@@ -865,8 +1006,9 @@ def _concerned(T, st, z, number):
         count += 1
     for k in range(st.sizes[FROZEN]):
         z[st.frozen[k]] = 0.0
-    inside = _list_near(st, T.start, z, 0, T.inside, number, count)
-    return inside, _list_near(st, T.start, z, T.inside, z.size, number, inside)
+    inside = _list_near(st, T.start, z, 0, T.inside, number, count, part)
+    end = z.size
+    return inside, _list_near(st, T.start, z, T.inside, end, number, inside, part)
 
 
 @bare
@@ -892,7 +1034,7 @@ def _narrowed(T, index, number, inside, room):
         room.rows[: most * count].reshape((most, count)), at[:count], falls,
         start[:count], alpha[:count], top[:count], scale[:count],
         sample[:count], head[:count], inside, T.small,
-        T.source, T.source_at, number, filled,
+        T.whole, number, filled,
     )  # fmt: skip
 
 
@@ -931,7 +1073,10 @@ def _among_few(T, st, p, M, x, z, number, few_room, lacking, needed):
     _copy(z, T.falls[index])
     _answer(T, st, x[1], z)
     own = st.sizes[UNKNOWNS]
-    inside, count = _concerned(T, st, z, number)
+    inside, count = 0, number.size
+    for part in NEARER:
+        if count > NARROW * number.size:
+            inside, count = _concerned(T, st, z, number, part)
     rows = min(MOST_ROWS, count) * count
     if count > NARROW * number.size or few_room.rows.size < rows:
         return UNSETTLED, 0
@@ -1049,7 +1194,7 @@ def _each(
     _by_sample(T, ends, which)
     for v in range(T.alpha.size):
         full += v >= T.inside and T.alpha[v] >= T.top[v]
-        lacking |= T.at[v] < 0
+        lacking |= T.at[v] < 0 and not T.whole.K.shape[0]
     for index in range(samples.size):
         p = samples[index]
         own = which[ends[p] : ends[p + 1]]

@@ -64,6 +64,7 @@ FEW = 0.15  # of all
 WITH_TWINS = 6000  # the same where samples of different classes are at one place
 TOGETHER_FROM = 700  # free variables from which rows of the tableau are the dearer road
 WATCHED = 0.8  # of the number of free variables: so many others are watched
+MADE_BY_K = 500  # samples up to which rows are made by K, one by one
 TWINS = 1e-12  # of K_ii: samples at such a distance (squared) are at one place
 
 
@@ -75,11 +76,12 @@ class Tableau:
 
     The row of a force on v of M is (G_v, -X_v), that of a shift of v of N (-X'_v,
     -S_v). Variables are numbered, those of M first. ``kept`` are the rows that are
-    there from the start. ``error`` times the largest alpha is about how far margins are
-    off by rounding. Where N holds some of the others only, what the tableau says must
-    be proven, and ``more`` makes one with these as well (Q, m). ``sharper`` makes one
-    that is nearer to K where that does not cost much. ``together`` gives a road that
-    needs no rows, where that is cheaper.
+    there from the start, ``given`` of them; where K is there, these are those of M, and
+    K can make the others in the room behind them. ``error`` times the largest alpha is
+    about how far margins are off by rounding. Where N holds some of the others only,
+    what the tableau says must be proven, and ``more`` makes one with these as well (Q,
+    m). ``sharper`` makes one that is nearer to K where that does not cost much.
+    ``together`` gives a road that needs no rows, where that is cheaper.
     """
 
     rows_M: Ints
@@ -94,6 +96,8 @@ class Tableau:
     respond: Callable[[Ints], Floats]
     fall: Callable[[Ints], Floats]
     kept: Floats
+    given: int = 0
+    K: Floats | None = None
     error: float = 0.0
     more: Callable[[Mask], Tableau | None] | None = None
     sharper: Callable[[], Tableau | None] | None = None
@@ -184,7 +188,7 @@ def _around(
             inner, rows_M=chosen[inner.rows_M], rows_N=chosen[inner.rows_N],
             fall=lambda samples: fall(np.searchsorted(chosen, samples)), together=None,
             more=lambda more: _around(gram, y, alpha, F, b, box, missed | more),
-            sharper=sharper and (lambda: _mapped(sharper(), among_all)),
+            sharper=sharper and (lambda: _mapped(sharper(), among_all)), K=None,
         )  # fmt: skip
 
     return among_all(inner)
@@ -314,12 +318,13 @@ def _dense(gram: Gram, Q: int, arcs: _Arcs) -> Tableau | None:
     E = W[:, present] @ unweight
     H_MN = N.products(M.rows, arcs_M)
     arcs_N = arcs_N[:, present]
-    table = np.empty((n, a.size))
+    K, space = _room_for_all(gram, n, a.size)
+    table = space[:n]
     G = table[:, :n]
     np.subtract(sharp, E @ W[:, present].T, out=G)
     np.matmul(G, H_MN, out=table[:, n:])
     table[:, n:] += E @ arcs_N.T
-    np.negative(table[:, n:], out=table[:, n:])
+    table[:, n:] *= -1.0  # np.negative in place spoils one column of 64-byte rows
 
     moving = np.vstack((H_MN, arcs_N.T))
     Y = E.T @ H_MN - unweight @ arcs_N.T
@@ -354,7 +359,7 @@ def _dense(gram: Gram, Q: int, arcs: _Arcs) -> Tableau | None:
     return Tableau(
         M.rows, M.cols, N.rows, N.cols, a[chosen], a[others], r[others],
         1.0 / np.sqrt(sharp.diagonal()), _stiffness(gram, M.shift, N.rows),
-        respond, fall, table, worst * M.shift,
+        respond, fall, space, n, K, worst * M.shift,
     )  # fmt: skip
 
 
@@ -400,7 +405,7 @@ def _of_common_inverse(gram: Gram, Q: int, arcs: _Arcs) -> Tableau:
         rows[:n], cols[:n], rows[n:], cols[n:],
         arcs.a[chosen], arcs.a[others], arcs.r[others],
         1.0 / np.sqrt(own), _stiffness(gram, 0.0, rows[n:]),
-        lambda wanted: table[wanted], fall, table,
+        lambda wanted: table[wanted], fall, table, both.size, None,
         error * float(gram.diagonal.max(initial=0.0)),
     )  # fmt: skip
 
@@ -414,6 +419,13 @@ def _sound_inverse(H: Floats) -> tuple[Floats, float]:
     if not worst <= POOR:
         raise np.linalg.LinAlgError
     return sharp, worst
+
+
+def _room_for_all(gram: Gram, n: int, width: int) -> tuple[Floats | None, Floats]:
+    """K, if it can make the other rows of the n, and the room for these rows."""
+    if gram.m > MADE_BY_K or width > ALL_WATCHED:
+        return None, np.empty((n, width))
+    return gram.matrix, np.empty((width, width))
 
 
 def _runs(cols: Ints) -> list[tuple[int, int]]:
@@ -437,7 +449,8 @@ def _whole_by_classes(gram: Gram, Q: int, arcs: _Arcs) -> Tableau:
     n, both = chosen.size, np.r_[chosen, others]
     responses = Responses(factor, gram, y, rows[both], cols[both], first, n, EXACT)
     forced = responses.forced(np.arange(n)).T
-    table = np.empty((n, both.size))  # of one layout, for which kernels are compiled
+    K, space = _room_for_all(gram, n, both.size)
+    table = space[:n]
     table[:, :n], table[:, n:] = forced[:n], forced[n:].T  # the former is symmetric
     tau = np.zeros(mask.shape)
     tau[cols[others], rows[others]] = -arcs.a[others]
@@ -448,7 +461,7 @@ def _whole_by_classes(gram: Gram, Q: int, arcs: _Arcs) -> Tableau:
         arcs.a[chosen], arcs.a[others], arcs.r[others],
         responses.scale, _stiffness(gram, 0.0, rows[others]),
         responses.of, lambda samples: responses.shifted(samples, -tau[:, samples]),
-        table, error,
+        space, n, K, error,
     )  # fmt: skip
 
 

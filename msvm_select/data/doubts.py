@@ -15,6 +15,7 @@ from msvm_select.phrases import counted, listed, quoted
 from msvm_select.records import Dataset, Floats, Ints
 
 MOST_LEVELS = 10  # numbers with decimals that may still be classes: doses, say
+FEW_ROWS = 10  # whose numbers may well rise by chance
 MANY_TWINS = 0.05  # of the rows: they are worth a word more
 MANY_LEVELS = 2 * MOST_LEVELS  # of a target that nobody named
 
@@ -239,15 +240,21 @@ def _key(name: str) -> str:
 
 
 def note_row_numbers(X: Floats, features: tuple[str, ...], problems: Problems) -> None:
-    """A column that counts the rows is an id: in a sorted file it betrays the class."""
-    if X.shape[0] < 3:
-        return
-    starts = np.flatnonzero(np.isin(X[0], [0.0, 1.0]))
-    for j in starts[(np.diff(X[:, starts], axis=0) == 1.0).all(axis=0)]:
+    """A column that counts the rows is an id: in a sorted file it betrays the class.
+
+    So does one of whole numbers that rise from row to row: the rows of a part.
+    """
+    m = X.shape[0]
+    whole = np.flatnonzero((X[: min(m, FEW_ROWS)] % 1.0 == 0.0).all(axis=0))
+    for j in whole if m > 2 else ():
+        steps = np.diff(X[:, j])
+        counts = X[0, j] in (0.0, 1.0) and bool((steps == 1.0).all())
+        rises = m >= FEW_ROWS and bool(((steps > 0.0) & (steps % 1.0 == 0.0)).all())
+        if not (counts or rises):
+            continue
         name = quoted(features[j])
-        problems.note(
-            f"column {name} counts the rows: say --id-column {name} if it names them"
-        )
+        what = "counts the rows" if counts else "rises from row to row"
+        problems.note(f"column {name} {what}: say --id-column {name} if it names them")
 
 
 @dataclass(frozen=True)

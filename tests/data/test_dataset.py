@@ -5,12 +5,14 @@ from __future__ import annotations
 import csv
 import io
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from msvm_select.data.doubts import Problems, note_row_numbers
 from msvm_select.data.read import load_csv
 from msvm_select.data.samples import natural_order
 from msvm_select.errors import DataError
@@ -227,6 +229,29 @@ def test_notes() -> None:
     assert not any("decimals" in note for note in read(whole).notes)
     assert "--no-header" in read("5.1,3.5,a\n4,3,a\n4,2,a\n5,2,b\n5,1,b\n").notes[0]
     assert read("0,1,class\n4,3,a\n4,2,a\n5,2,b\n5,1,b\n").notes == ()
+
+
+@pytest.mark.parametrize(
+    ("column", "said"),
+    [
+        (range(1, 13), "counts the rows"),
+        ([7, 8, 10, 11, 13, 14, 16, 17, 19, 20, 22, 23], "rises from row to row"),
+        (range(20240101, 20240113), "rises from row to row"),
+        ([0.5 + i for i in range(12)], ""),
+        ([7, 8, 10, 10, 13, 14, 16, 17, 19, 20, 22, 23], ""),
+        (range(12, 0, -1), ""),
+        ([1, 2, float("nan"), *range(4, 13)], ""),
+    ],
+)
+def test_a_column_that_may_name_the_rows_is_told(column: Any, said: str) -> None:
+    """Also in a part of the rows, as training and test sets are; whole numbers only."""
+    problems = Problems("some.csv")
+    X = np.array([[x, -1.0] for x in column])
+    note_row_numbers(X, ("n", "x"), problems)
+    assert [said in note for note in problems.notes] == ([True] if said else [])
+    few = Problems("few.csv")
+    note_row_numbers(X[3:8], ("n", "x"), few)
+    assert few.notes == []
 
 
 def test_classes_that_differ_by_little_are_told() -> None:

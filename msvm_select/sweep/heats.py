@@ -33,7 +33,7 @@ from msvm_select.train.along_C import Failed, Trained
 from msvm_select.train.events import CellDone, CellStarted, Progress
 from msvm_select.train.prepare import Prepared, gram_of
 
-TRIED = 24  # samples of a heat
+TRIED = 30  # samples of a heat
 MOST_KEPT = 1e8  # bytes of Gram matrices that are kept; others are computed again
 
 

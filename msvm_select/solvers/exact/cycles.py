@@ -418,18 +418,19 @@ def _maximum(row):
 
 
 @bare
-def _flow(A, off, box, beside, seen, adrift):
+def _flow(A, off, box, beside, seen, firm, adrift):
     """-> sum of alpha, whether one is at its box, whether one is almost at a bound.
 
-    ``seen`` (Q, Q): whether a free variable ties two classes; ``adrift`` (Q,): what
-    flows out of a class less what flows into it.
+    ``seen`` (Q, Q): whether a free variable ties two classes, and ``firm`` one that is
+    not almost at a bound; ``adrift`` (Q,): what flows out of a class less what flows
+    into it.
     """
     Q, total, top, near, largest = A.shape[0], 0.0, 0, 0, 0.0
     for k in range(Q):
         largest = max(largest, _maximum(A[k]))
         adrift[k] = 0.0
         for c in range(Q):
-            seen[c, k] = False
+            seen[c, k] = firm[c, k] = False
     for c in range(Q):
         here = slice(off[c], off[c + 1])
         for k in range(Q):
@@ -442,6 +443,8 @@ def _flow(A, off, box, beside, seen, adrift):
                 adrift[k] -= flow
                 if free:
                     seen[c, k] = seen[k, c] = True
+                if free > almost:
+                    firm[c, k] = firm[k, c] = True
     return total, top > 0, near > 0
 
 
@@ -469,12 +472,13 @@ def certify_each(alphas, F, changes, off, box, left_out, beside, facts, told, b)
     """What proves each machine without a sample: alphas, changes of F (p, Q, m).
 
     facts (p, 3): gap, largest mean gain of a cycle, imbalance of the flow by its sum;
-    told (p, 3): whether an alpha is at its box, whether one is almost at a bound, and
-    whether free variables tie all classes; b (p, Q): the biases.
+    told (p, 3): whether an alpha is at its box, whether some are almost at a bound and
+    no others tie the classes, and whether these are tied; b (p, Q): the biases.
     """
     Q = F.shape[0]
     outputs, shut = np.empty(F.shape), box.copy()
-    seen, adrift = np.empty((Q, Q), np.bool_), np.empty(Q)
+    seen, firm = np.empty((Q, Q), np.bool_), np.empty((Q, Q), np.bool_)
+    adrift = np.empty(Q)
     for s in range(left_out.size):
         A, p = alphas[s], left_out[s]
         for k in range(Q):
@@ -484,8 +488,9 @@ def certify_each(alphas, F, changes, off, box, left_out, beside, facts, told, b)
         facts[s, 0], facts[s, 1], level = _certified(A, outputs, off, shut)
         shut[p] = box[p]
         b[s] = level
-        total, told[s, 0], told[s, 1] = _flow(A, off, box, beside, seen, adrift)
+        total, told[s, 0], near = _flow(A, off, box, beside, seen, firm, adrift)
         facts[s, 2] = np.abs(adrift).max() / max(total, 1e-300)
+        told[s, 1] = near and not _ties(firm, off)
         told[s, 2] = _ties(seen, off)
 
 
@@ -498,22 +503,20 @@ def _largest_slope(own, F, change, b):
     return largest
 
 
-@bare
-def _turned(alpha, known, tau, total, moved):
+@njit(**BARE, fastmath={"contract"})
+def _turned(alpha, known, tau, total):
     """tau of a change of alpha, added to ``total`` of their own classes."""
     for i in range(alpha.size):
         change = alpha[i] - known[i]
         tau[i] = -change
         total[i] += change
-        if change != 0.0:
-            moved[i] = True
 
 
 @kernel
-def change_each(alphas, A, off, tau, moved):
-    """tau (Q, p, m) of the changes alphas - A; which samples have one of class k."""
+def change_each(alphas, A, off, tau):
+    """tau (Q, p, m) of the changes alphas - A."""
     Q = A.shape[0]
-    tau[:], moved[:] = 0.0, False
+    tau[:] = 0.0
     for s in range(alphas.shape[0]):
         for c in range(Q):
             here = slice(off[c], off[c + 1])
@@ -521,11 +524,26 @@ def change_each(alphas, A, off, tau, moved):
                 if k != c:
                     _turned(
                         alphas[s, k, here], A[k, here], tau[k, s, here],
-                        tau[c, s, here], moved[k, here],
+                        tau[c, s, here],
                     )  # fmt: skip
-            for i in range(off[c], off[c + 1]):
-                if tau[c, s, i] != 0.0:
-                    moved[c, i] = True
+
+
+@njit(**BARE, fastmath={"contract"})
+def _add(out, factor, row):
+    for i in range(out.size):
+        out[i] += factor * row[i]
+
+
+@kernel
+def add_few(tau, known, K, F):
+    """F (Q, p, others) += tau K for the few entries of tau that are not ``known``."""
+    Q, p, m = tau.shape
+    for k in range(Q):
+        for i in range(m):
+            if not known[k, i]:
+                for s in range(p):
+                    if tau[k, s, i] != 0.0:
+                        _add(F[k, s], tau[k, s, i], K[i])
 
 
 @kernel

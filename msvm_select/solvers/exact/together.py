@@ -46,7 +46,7 @@ PATIENT = 3  # of them in which no fewer are wrong
 SHORTEN = 0.3  # of a step that failed: the next one
 SHORTEST = 0.005  # a step: beyond it, another road is taken
 FAR = 0.2  # -r of samples that are not near the margin
-MOSTLY = 0.65  # of all samples near: then all are
+MOSTLY = 0.5  # of all samples near: then all are
 
 Answer = Callable[[Ints, Floats, Floats, Ints], None]
 

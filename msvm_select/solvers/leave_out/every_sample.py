@@ -182,6 +182,7 @@ class _LeavingOut:
         self.exchanges = np.zeros(m, np.int64)
         self.at_top = np.zeros(m, bool)
         self.unsure = np.zeros(m)
+        self.missed = np.zeros((Q, m), bool)
         self.foreseen: dict[int, Floats] = {}
         self.proves, self.asked = False, m
         self.between: Callable[[], None] | None = None
@@ -315,10 +316,14 @@ class _LeavingOut:
     def kept(self) -> Rows | None:
         """Those of the tableau, made when they are asked for; None without one."""
         near = self.near
-        self.missed = np.zeros(near.A.shape, bool)
         tableau = build(
             near.gram, near.y, near.A, near.F, self.b, near.box, self.asked
         )  # fmt: skip
+        missed = self.missed[:, near.rows]  # where there were fewer samples
+        self.missed = np.zeros(near.A.shape, bool)
+        if tableau is not None and tableau.more is not None and missed.any():
+            with suppress(np.linalg.LinAlgError):
+                tableau = tableau.more(missed) or tableau
         return None if tableau is None else Rows(tableau, near.y, self.present)
 
     def _pass(self, kept: Rows, samples: Ints) -> Ints:
@@ -384,7 +389,7 @@ class _LeavingOut:
         cols, rows = np.r_[t.cols_M, t.cols_N], np.r_[t.rows_M, t.rows_N]
         alphas[:, cols, rows] = values
         alphas[each, :, samples] = 0.0
-        tau, _ = near.tau_of(alphas)
+        tau = near.tau_of(alphas)
         moved = near.gram.products(tau.transpose(0, 2, 1))
         changes = np.ascontiguousarray(moved.transpose(2, 0, 1))
         margins, proof = self._certified(samples, alphas, changes)
@@ -458,8 +463,8 @@ class _LeavingOut:
         if self.kept is None and self.near.all:
             return False
         kept, other = self.kept, None
+        self.missed[self.near.y, np.arange(self.near.y.size)] = False
         if kept is not None and not self.near.missed.any():
-            self.missed[self.near.y, np.arange(self.near.y.size)] = False
             with suppress(np.linalg.LinAlgError):  # would these not fit into memory
                 if kept.tableau.more is not None and self.missed.any():
                     other = kept.tableau.more(self.missed)
@@ -471,6 +476,8 @@ class _LeavingOut:
         if other is not None:
             self.kept = Rows(other, self.near.y, self.present)
         elif not self.near.all:
+            missed, self.missed = self.missed, np.zeros(self.full.A.shape, bool)
+            self.missed[:, self.near.rows] = missed
             self.near = self.near.wider()
             del self.kept  # anew when it is asked for
         else:

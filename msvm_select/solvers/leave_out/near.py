@@ -18,7 +18,12 @@ from typing import NamedTuple
 import numpy as np
 
 from msvm_select.records import Blocks, Floats, Gram, Ints, Mask
-from msvm_select.solvers.exact.cycles import breach_each, certify_each, change_each
+from msvm_select.solvers.exact.cycles import (
+    add_few,
+    breach_each,
+    certify_each,
+    change_each,
+)
 from msvm_select.solvers.exact.together import MOSTLY, nearest
 from msvm_select.solvers.exact.workbench import Training
 
@@ -31,8 +36,8 @@ class Proof(NamedTuple):
     """What certifies machines without a sample, in their order.
 
     ``facts`` (p, 3): gap, gain of a cycle, imbalance of the flow by its sum; ``told``
-    (p, 3): whether an alpha is at its box, is almost at a bound, whether the classes
-    are tied; b (p, Q); F (p, Q) of the sample itself.
+    (p, 3): whether an alpha is at its box, whether some are almost at a bound and no
+    others tie the classes, whether these are tied; b (p, Q); F (p, Q) of the sample.
     """
 
     facts: Floats
@@ -70,7 +75,8 @@ class Near:
             known = self.A > 0.0
             known[self.y, np.arange(self.y.size)] = self.A.any(axis=0)
             self.known = known
-            self.of_known = [self.across[own] for own in known]
+            places = [np.flatnonzero(own) for own in known]
+            self.of_known = [(at, self.across[at]) for at in places]
             self.F_others = np.ascontiguousarray(full.F[:, self.others])
             ends = np.searchsorted(
                 full.bench.y[self.others], np.arange(len(self.A) + 1)
@@ -107,12 +113,11 @@ class Near:
         found[:, self.rows] = A
         return found
 
-    def tau_of(self, alphas: Floats) -> tuple[Floats, Mask]:
-        """tau (Q, p, near) of the changes to alphas (p, Q, near), and where it is."""
+    def tau_of(self, alphas: Floats) -> Floats:
+        """tau (Q, p, near) of the changes to alphas (p, Q, near)."""
         tau = np.empty((len(self.A), len(alphas), self.y.size))
-        moved = np.empty(self.A.shape, bool)
-        change_each(alphas, self.A, self.offsets, tau, moved)
-        return tau, moved
+        change_each(alphas, self.A, self.offsets, tau)
+        return tau
 
     def proof(self, samples: Ints, alphas: Floats, changes: Floats) -> Proof:
         """Of the machines without these (numbers among those near)."""
@@ -129,12 +134,11 @@ class Near:
 
     def others_idle(self, samples: Ints, alphas: Floats, proof: Proof) -> Mask:
         """Whether all others stay idle in these machines; who does not is missed."""
-        tau, moved = self.tau_of(alphas)
+        tau = self.tau_of(alphas)
         F = np.empty((len(self.A), len(alphas), self.others.size))
-        for k, own in enumerate(self.known):
-            np.matmul(tau[k][:, own], self.of_known[k], out=F[k])
-            rest = np.flatnonzero(moved[k] & ~own)
-            F[k] += tau[k].take(rest, axis=1) @ self.across[rest]
+        for k, (own, across) in enumerate(self.of_known):
+            np.matmul(tau[k].take(own, axis=1), across, out=F[k])
+        add_few(tau, self.known, self.across, F)
         wrong, count = np.zeros(self.others.size, bool), np.zeros(len(alphas), np.int64)
         breach_each(self.F_others, F, self.offsets_others, proof.b, IDLE, wrong, count)
         self.missed[self.others[wrong]] = True

@@ -41,7 +41,8 @@ class Facts:
 
     ``cell`` is the one under way, the latest begun, and ``within`` how far it is, if
     it is long; ``left`` is None as long as there is no ground for a guess, and what the
-    rest takes at least as long as it is not ``sure``.
+    rest takes at least as long as it is not ``sure``. While ``compiling`` is so, the
+    first cell waits for that.
     """
 
     done: int
@@ -53,6 +54,7 @@ class Facts:
     best: Row | None = None
     rank_by: str = ""
     sure: bool = True
+    compiling: bool = False
 
     @property
     def best_column(self) -> str:
@@ -112,6 +114,7 @@ class Headway:
     cores: int | None = None
     gram: float = 0.0
     until: float = math.inf
+    compiling: bool = False
     costs: Costs = field(default_factory=lambda: Costs(0, ()))
     todo: dict[Hashable, list[float]] = field(default_factory=dict)
     working: dict[Hashable, Working] = field(default_factory=dict)
@@ -121,6 +124,7 @@ class Headway:
         match event:
             case Started():
                 self.cells += event.cells
+                self.compiling = bool(event.note)
                 self.rank_by, self.samples, self.jobs = (
                     event.rank_by,
                     event.m,
@@ -163,6 +167,7 @@ class Headway:
             self.best,
             self.rank_by,
             sure,
+            self.compiling,
         )
 
     def _place(self, setting: Hashable) -> int:
@@ -181,6 +186,7 @@ class Headway:
 
     def _finished(self, cell: CellDone, now: float) -> None:
         self.done += 1
+        self.compiling = self.compiling and cell.resumed
         row, work = cell.row, self.working.pop(cell.row.setting, None)
         place = Place(self._place(row.setting), row.C)
         if row.C in (todo := self.todo[row.setting]):

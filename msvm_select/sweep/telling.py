@@ -119,6 +119,7 @@ def _approximated(kernel: LowRank) -> str:
 def headline(facts: Facts) -> str:
     """``12 of 35 cells, 41 s, left: about 2 min``, as soon as that is known."""
     told = f"{facts.done} of {facts.cells} cells, {exactly(facts.elapsed)}"
+    told += " (compiling)" if facts.compiling else ""
     if facts.done == facts.cells or facts.left is None:
         return told
     about = "about" if facts.sure else "at least"

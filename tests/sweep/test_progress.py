@@ -345,6 +345,18 @@ def test_a_log_has_the_same_facts_on_one_line() -> None:
     assert log_line(Facts(35, 35, 3.0)) == "35 of 35 cells, 3 s"
 
 
+def test_a_log_says_that_the_solver_is_compiled() -> None:
+    """Until the first cell is trained, and not because of one that was there."""
+    headway = Headway(began=0.0)
+    headway.hear(replace(STARTED, note="Compiling the solver ..."), 0.0)
+    assert log_line(headway.facts(5.0)) == "0 of 6 cells, 5 s (compiling)"
+    row = Row(kernel="polynomial", C=1.0, **ROUGH.parameters)
+    headway.hear(CellDone(row, resumed=True), 6.0)
+    assert "(compiling)" in log_line(headway.facts(6.0))
+    headway.hear(CellDone(replace(row, C=2.0)), 60.0)
+    assert "(compiling)" not in log_line(headway.facts(60.0))
+
+
 def tell_cells(listener: talk.Talk, clock: list[float], step: float) -> None:
     """A hundred cells, one every ``step`` seconds."""
     for number in itertools.count(1):

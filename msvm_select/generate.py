@@ -97,8 +97,8 @@ def generate(name: str, per_class: int = 1000, seed: int = 0) -> str:
     """The named problem, as the text of a file."""
     if name not in GENERATORS:
         raise SettingsError(
-            f"no problem named {name!r}{did_you_mean(name, GENERATORS)}; "
-            f"there is {listed(GENERATORS)}"
+            f"There is no problem {name!r}{did_you_mean(name, GENERATORS)}; "
+            f"there are {listed(GENERATORS)}."
         )
     return GENERATORS[name](per_class, seed)
 

@@ -94,8 +94,14 @@ class OneOf(click.Choice[str]):
 def takes(*names: str, **changes: Mapping[str, Any]) -> Decorator[Any]:
     """A decorator: the command takes these options of the catalogue.
 
-    ``changes`` are fields of an option that are otherwise in this command.
+    ``changes`` are fields of an option that are otherwise in this command. Where there
+    are no gates, there is no junit.
     """
+    if "format" in names and "require_converged" not in names:
+        whole = EVERY["format"]
+        words = tuple(word for word in whole.words if word != "junit")
+        help = whole.help.replace(", junit or", " or")
+        changes = {"format": {"words": words, "help": help}, **changes}
 
     def decorated(command: Decorated) -> Decorated:
         for name in reversed(names):

@@ -191,7 +191,7 @@ def _weights_in(path: str, name: str) -> dict[str, Any]:
         why = getattr(error, "strerror", None) or error
         raise SettingsError(
             f"{name} must be balanced, weights such as a=2,b=1, or a CSV file; "
-            f"{path!r} is none of these ({why})."
+            f"{path!r} is none of these ({why}){did_you_mean(path, [BALANCED])}."
         ) from None
     if rows and rows[0][-1].strip().lower() == "weight":
         del rows[0]

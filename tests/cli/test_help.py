@@ -266,3 +266,11 @@ def test_show_speaks_to_programs(topic: str, names: object, facts: set[str]) -> 
     assert {line.split()[0] for line in table if line[0] != " "} >= {
         one["name"] for one in shown
     }
+
+
+@pytest.mark.parametrize("name", ["sweep", "rank", "loo", "bound", "compare", "teach"])
+def test_junit_is_offered_where_there_are_gates(name: str) -> None:
+    """As far as ``--format`` takes it; loo has one gate, and no cells."""
+    text = " ".join(run(name, "--help").stdout.split())
+    assert ("junit" in text) == (name in ("sweep", "rank"))
+    assert "parquet. Default: by the ending" in text

@@ -36,8 +36,12 @@ GRID: dict[str, Any] = {"C": "0.1,1,10,100", "gamma": "0.05,0.5,3", "extend": 0}
 
 
 def plain(row: Row) -> Row:
-    """Without what a race, or a run, has for itself."""
-    return replace(row, seconds=None, loo_errors_low=None, loo_errors_high=None)
+    """Without what a race, or a run, has for itself.
+
+    Which samples are trained anew may depend on who was left out before them.
+    """
+    own = {"seconds": None, "loo_errors_low": None, "loo_errors_high": None}
+    return replace(row, loo_retrained=None, **own)
 
 
 def some_data(seed: int) -> Dataset:

@@ -1,18 +1,25 @@
 """Items made in some threads and taken in another, with the error that ends them.
 
-And how many threads each of those that make items may use itself.
+And how many threads each of those that make items may use itself, and BLAS.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from queue import Empty, SimpleQueue
-from threading import Event, Thread, get_ident
-from typing import Generic, TypeVar
+from threading import Event, Lock, Thread, get_ident
+from typing import Any, Generic, TypeVar
 
 T = TypeVar("T")
+
+BLAS_THREADS = (
+    *("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS"),
+    "VECLIB_MAXIMUM_THREADS",
+)
+"""The variables that say how many threads BLAS has."""
 
 
 class NothingYetError(Exception):
@@ -33,6 +40,52 @@ class Hands:
 
 
 ALONE = Hands()
+
+
+class _OneThread:
+    """How many computations want BLAS on one thread now, and what it had before."""
+
+    def __init__(self) -> None:
+        self.lock, self.inside = Lock(), 0
+        self.controller: Any = None
+        self.before: Any = None
+
+    def enter(self) -> None:
+        import scipy.linalg  # noqa: F401  (it has a BLAS of its own)
+        from threadpoolctl import ThreadpoolController
+
+        with self.lock:
+            self.controller = self.controller or ThreadpoolController()
+            if not self.inside:
+                self.before = self.controller.limit(limits=1, user_api="blas")
+            self.inside += 1
+
+    def leave(self) -> None:
+        with self.lock:
+            self.inside -= 1
+            if not self.inside:
+                self.before.restore_original_limits()
+
+
+_ONE_THREAD = _OneThread()
+
+
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """BLAS without threads of its own, unless a variable says how many.
+
+    Products are small and follow one another: its threads mostly wait, and on a busy
+    machine they wait for each other. The number is the whole process's, so it is given
+    back when nobody computes any more.
+    """
+    if any(name in os.environ for name in BLAS_THREADS):
+        yield
+        return
+    _ONE_THREAD.enter()
+    try:
+        yield
+    finally:
+        _ONE_THREAD.leave()
 
 
 class Handover(Generic[T]):

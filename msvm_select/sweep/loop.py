@@ -24,7 +24,7 @@ from typing import Any
 from msvm_select.columns import Row, answering
 from msvm_select.data.read import split_reading
 from msvm_select.errors import SettingsError
-from msvm_select.handover import Hands, interleave
+from msvm_select.handover import Hands, interleave, one_blas_thread
 from msvm_select.kernels.base import Kernel
 from msvm_select.records import Dataset, Scaling
 from msvm_select.results.choosing import Edge, chosen, edges
@@ -118,7 +118,11 @@ def swept(
     kept = Kept(settings, progress)
     budget = Budget(settings.time_budget)
     race = Race.of(settings)
-    with journal or nullcontext(), lent(settings, executor) as elsewhere:
+    with (
+        one_blas_thread(),
+        journal or nullcontext(),
+        lent(settings, executor) as elsewhere,
+    ):
         each = partial(iterate, data, journal=journal, race=race, elsewhere=elsewhere)
         sweep = Extension(each, settings, budget.watched(kept))
         rows = list(budget.within(sweep))

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor, as_completed
 
 from msvm_select.columns import Row
+from msvm_select.handover import one_blas_thread
 from msvm_select.sweep.cells import Chain
 from msvm_select.train.events import CellDone, Event, GramTested, Progress
 
@@ -43,5 +44,6 @@ def run_chain(chain: Chain) -> tuple[list[GramTested], list[Row]]:
         if isinstance(event, GramTested):
             tests.append(event)
 
-    rows = [done.row for done in chain.run(hear)]
+    with one_blas_thread():
+        rows = [done.row for done in chain.run(hear)]
     return tests, rows

@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import Any
 
 from msvm_select.errors import MsvmError, SettingsError
+from msvm_select.handover import BLAS_THREADS
 from msvm_select.settings import Settings
 
 CONNECT = 10.0  # seconds to wait for the scheduler
 PAUSE = 0.2  # seconds between two looks at a file
-BLAS_THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
 LOGGERS = ("distributed", "distributed.client", "distributed.nanny", "tornado")
 
 

@@ -41,7 +41,6 @@ from msvm_select.geometry.arcs import Arcs
 from msvm_select.records import Blocks, Floats, Gram, Ints, Mask
 from msvm_select.solvers.compiled import kernel
 from msvm_select.solvers.exact.classes import (
-    A_CLASS,
     NEAR_ENOUGH,
     ClassFactor,
     Responses,
@@ -55,6 +54,7 @@ CHEAP_DENSE = 1e10  # multiplications of one that is tried where the other fails
 NEAR_MARGIN = 1000  # of many samples, so many that are no support vectors, or as many
 MOST_WHOLE = 4000  # of many samples, those whose K is held where nothing else will do
 EXACT = 1e-10  # an error of a factor that needs no refinement
+A_WHOLE_CLASS = 3e6  # multiplications that it costs beside those, all rows made
 FAR_FEWER = 1.5  # times fewer products, for all that they are smaller ones
 POOR_BY_CLASSES = 0.1  # likewise of a factor by classes, which is refined
 LEAST_WATCHED = 800  # or so many
@@ -230,7 +230,7 @@ class _Arcs:
         squares = (sizes**2).sum() + float(touched.size) ** 2
         cubes = (sizes**3).sum() + float(touched.size) ** 3
         asked = float(self.y.size) * sizes.sum() if n < self.a.size else 0.0
-        by_classes = cubes + n * (squares + asked) + Q * A_CLASS
+        by_classes = cubes + n * (squares + asked) + Q * A_WHOLE_CLASS
         dense = n**3 + n**2 * (self.a.size - n)
         return bool(dense > FAR_FEWER * by_classes)
 
@@ -455,13 +455,20 @@ def _whole_by_classes(gram: Gram, Q: int, arcs: _Arcs) -> Tableau:
     tau = np.zeros(mask.shape)
     tau[cols[others], rows[others]] = -arcs.a[others]
     tau[y, np.arange(y.size)] = -tau.sum(axis=0)
-    error = factor.error if factor.error <= EXACT else EXACT
+    error, width = factor.error if factor.error <= EXACT else EXACT, both.size
+
+    def fall(samples: Ints) -> Floats:
+        """Of what each sample shifts, which with a rough kernel few do."""
+        found, own = np.zeros((samples.size, width)), tau[:, samples].any(axis=0)
+        if own.any():
+            found[own] = responses.shifted(samples[own], -tau[:, samples[own]])
+        return found
+
     return Tableau(
         rows[chosen], cols[chosen], rows[others], cols[others],
         arcs.a[chosen], arcs.a[others], arcs.r[others],
         responses.scale, _stiffness(gram, 0.0, rows[others]),
-        responses.of, lambda samples: responses.shifted(samples, -tau[:, samples]),
-        space, n, K, error,
+        responses.of, fall, space, n, K, error,
     )  # fmt: skip
 
 

@@ -21,6 +21,7 @@ concave problem, solved by Newton's method with an exact line search.
 from __future__ import annotations
 
 from dataclasses import replace
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from scipy.linalg import solve_triangular
@@ -36,6 +37,7 @@ from msvm_select.solvers.two_class.dependent import dependent
 ON_THE_MARGIN = 1e-7  # |r| below it is 0
 WHOLE = 2000  # samples up to which K is looked at once for all values of C
 FEW_LOOSE = 0.4  # of the samples: less than that are looked at for each C
+OFTEN_WHOLE = 500  # and up to which the samples that depend on others are looked for
 MOST_LOOSE = 4000  # variables on the margin beyond which alpha stays as it was found
 SURE = 100.0  # times DEPENDENT: a pivot beyond it is looked at no further
 STILL_EXACT = 1e-9  # a gap that is not worth the old alpha
@@ -46,6 +48,7 @@ SOME = 256  # rows at a time
 MOST_SEARCHES = 200
 DAMPING = 1e-12
 SETTLED = 1e-12
+_entangled_of: WeakKeyDictionary[Gram, Mask] = WeakKeyDictionary()
 
 
 def least_norm(found: Solution) -> Solution:
@@ -61,6 +64,8 @@ def least_norm(found: Solution) -> Solution:
     inside = (found.alpha > 0.0) & (found.alpha < dual.box[:, None])
     loose = inside | (np.abs(r) <= ON_THE_MARGIN * scale)
     loose[np.arange(dual.m), dual.y] = False
+    if not few:
+        loose[~_ever_entangled(dual.gram)] = False
     rough = float(np.abs(r[inside]).max(initial=0.0)) > ON_THE_MARGIN * scale
     rows, heads = np.nonzero(loose)
     if rough or not 0 < rows.size <= MOST_LOOSE or _independent(dual.gram, rows):
@@ -219,6 +224,19 @@ def _entangled(gram: Gram, rows: Ints, size: float) -> Mask:
     found[others] = True
     found[kept] = np.abs(W).max(axis=1, initial=0.0) > BY_NONE
     return np.asarray(found[at])
+
+
+def _ever_entangled(gram: Gram) -> Mask:
+    """Which samples depend on others, if not on the margin only: the same for all C.
+
+    What depends on some samples depends on all, so nobody else does on the margin.
+    """
+    if gram.factor is not None or isinstance(gram, Blocks) or gram.m > OFTEN_WHOLE:
+        return np.ones(gram.m, np.bool_)
+    if gram not in _entangled_of:
+        size = float(gram.diagonal.max(initial=0.0)) or 1.0
+        _entangled_of[gram] = _entangled(gram, np.arange(gram.m), size)
+    return _entangled_of[gram]
 
 
 def _basis(H: Floats, size: float) -> tuple[Ints, Floats]:

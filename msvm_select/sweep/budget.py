@@ -80,7 +80,8 @@ class Budget:
             handover.stopped.set()
         if not came:
             raise MsvmError(
-                f"No cell was finished within the time budget of {self.seconds:g} s."
+                f"No cell was finished within the time budget of {self.seconds:g} s: "
+                "give it more time, or fewer rows with --subsample."
             )
 
     def watched(self, progress: Progress) -> Progress:

@@ -142,7 +142,8 @@ class Results:
     def ranked(self, by: str) -> Results:
         """The same rows, ranked by another criterion or column."""
         column = self.column_of(by)
-        if self.rows and not is_filled(self.rows, column):
+        asked = by in (*self.criteria, *(self.settings.get("metric") or ()))
+        if self.rows and not asked and not is_filled(self.rows, column):
             filled = [c for c in ("train_errors", *SCORES) if is_filled(self.rows, c)]
             raise SettingsError(
                 f"No row has a value for {by!r}: it was not asked for in the sweep. "

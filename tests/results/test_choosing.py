@@ -22,7 +22,7 @@ from msvm_select.results.notes import baseline_warning, class_note
 from msvm_select.results.reread import read_results
 from msvm_select.settings import settings_from
 from msvm_select.show.answers.sweep import sheet, summary
-from tests.conftest import IRIS, ranked, render, run
+from tests.conftest import IRIS, PROBLEMS, ranked, render, run
 
 
 def row(C: float, gamma: float | None, loo_rate: float, **columns: Any) -> Row:
@@ -357,3 +357,14 @@ def test_results_are_short_on_the_screen() -> None:
     assert "status_reason" not in page
     odd = replace(ROWS[0], kernel="<b>")
     assert "<b>" not in ranked(odd, *ROWS)._repr_html_()
+
+
+def test_what_was_asked_for_may_be_empty() -> None:
+    """A ranking without a best row; what was not asked for is refused by name."""
+    grid = {"C": "0.01", "gamma": "1e4"}  # everybody is a support vector
+    data = PROBLEMS["three"].dataset()
+    found = run_sweep(data, criteria="compression", **grid).ranked("compression")
+    assert [row.compression_bound for row in found.rows] == [None]
+    assert found.best is None
+    with pytest.raises(SettingsError, match="'span': it was not asked for"):
+        found.ranked("span")

@@ -310,6 +310,8 @@ def test_a_machine_that_takes_much_less_is_named(
         assert planning.plan(data, settings).quicker == ""
     two = planning.plan(many(6000, 2), settings_from({"gamma": 1}))
     assert "--machine ovo" not in two.quicker
+    hundreds = planning.plan(many(1200, 300), settings_from({"gamma": 1})).quicker
+    assert ("--machine ovo" in hundreds) is (slow.low >= planning.MINUTES)
 
 
 @pytest.mark.parametrize(

@@ -48,8 +48,8 @@ MOST_STUCK = 20  # of them in one place
 MOST_UNKNOWNS = 160  # unknowns of a small system
 AT_A_GLANCE = 64  # variables that are looked at together whether one of them is wrong
 REACH = 0.4  # of the largest response: so much nearer to it, a variable is looked at
-NEARER = (1.0, 0.3, 0.1)  # of that, until there are few enough of them:
-NARROW = 0.5  # of all variables
+NEARER = (1.9, 1.0, 0.3, 0.1)  # of that, until there are few enough of them:
+NARROW = 0.6  # of all variables
 MOST_ROWS = 400  # rows of the narrowed table
 SLACK = 1e-9  # of r, and of alpha by its scale, that counts as on the bound
 LOOSE = 1e300  # of biases that nothing ties
@@ -709,9 +709,15 @@ def _at_top(T, st, full):
 
 
 @bare
-def _most_wrong(before, width):
-    """How many may be wrong, where so many were: all of the ``width`` at first."""
-    return MANY_WRONG if before == width else max(SOME_WRONG, LEFT_WRONG * before)
+def _most_wrong(T, before):
+    """How many may be wrong, where so many were: all at first.
+
+    Where rows come from outside, a path asks for more of them than exchanges do.
+    """
+    width = T.alpha.size
+    if T.whole.K.shape[0] == 0:
+        return width
+    return MANY_WRONG if before == width else int(max(SOME_WRONG, LEFT_WRONG * before))
 
 
 @bare
@@ -734,7 +740,7 @@ def _exchange(T, st, M, x, z, needed, stubborn):
         if wrong == 0:
             return SETTLED, made
         made += wrong
-        if wrong > _most_wrong(best, T.alpha.size):
+        if wrong > _most_wrong(T, best):
             break
         vain = 0 if wrong < best else vain + 1
         best = min(best, wrong)
@@ -1073,10 +1079,10 @@ def _among_few(T, st, p, M, x, z, number, few_room, lacking, needed):
     _copy(z, T.falls[index])
     _answer(T, st, x[1], z)
     own = st.sizes[UNKNOWNS]
-    inside, count = 0, number.size
-    for part in NEARER:
+    inside, count, makes = 0, number.size, T.whole.K.shape[0] > 0
+    for turn in range(1 if makes else 0, len(NEARER) if makes else 1):
         if count > NARROW * number.size:
-            inside, count = _concerned(T, st, z, number, part)
+            inside, count = _concerned(T, st, z, number, NEARER[turn])
     rows = min(MOST_ROWS, count) * count
     if count > NARROW * number.size or few_room.rows.size < rows:
         return UNSETTLED, 0

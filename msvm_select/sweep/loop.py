@@ -239,6 +239,8 @@ def _streams(
         return iter([[elsewhere(chains, progress)]])
     if Heats.pay(ready):
         return Heats(chains, race, progress).streams(ready.settings.jobs)
+    if ready.settings.jobs > 1:  # rough kernels take longest: none is left alone last
+        chains.reverse()
     return iter([[one.run(progress) for one in chains]])
 
 

@@ -239,8 +239,6 @@ def _streams(
         return iter([[elsewhere(chains, progress)]])
     if Heats.pay(ready):
         return Heats(chains, race, progress).streams(ready.settings.jobs)
-    if ready.settings.jobs > 1:  # rough kernels take longest: none is left alone last
-        chains.reverse()
     return iter([[one.run(progress) for one in chains]])
 
 
@@ -255,10 +253,16 @@ def _begun(ready: Prepared, progress: Progress) -> Share:
 
 
 def _lacking(ready: Prepared, known: Known, share: Share) -> list[Kernel]:
-    """The kernel settings that are not done; for a race those in the middle first."""
+    """The kernel settings that are not done; for a race those in the middle first.
+
+    With several jobs the roughest begin. They mostly take longest, and the one that is
+    left alone at the end should be short.
+    """
     race = ready.settings.race
     lacking = [kernel for kernel, Cs in share.items() if {*Cs} - known[kernel].keys()]
-    return lacking if race is None else middle_first(lacking)
+    if race is not None:
+        return middle_first(lacking)
+    return lacking[::-1] if ready.settings.jobs > 1 else lacking
 
 
 def _known(

@@ -50,7 +50,11 @@ class Hopeless:
 
 
 def bounded(end: HopelessError, solution: Solution) -> Score:
-    """Of a cell that lost a race: between what its errors lie."""
+    """Of a cell that lost a race: between what its errors lie.
+
+    Its traceback would hold all that was computed for the cell.
+    """
+    end.__traceback__ = None
     columns = {"loo_errors_low": end.low, "loo_errors_high": end.high}
     return Score(columns, Hopeless(end, solution))
 

@@ -110,20 +110,20 @@ def judge_every_sample(
     if isinstance(work.bench.sorted_gram, Blocks):  # each is proven by all samples
         chunk = min(chunk, IN_A_RACE * 2)
     everyone, alike, first = asked, work.alike(asked), chunk
-    asked = np.unique(alike)
+    asked, between = np.unique(alike), None
     if watch is not unwatched:
         asked, first = work.likely_errors_first(asked), min(chunk, IN_A_RACE)
-        work.between = partial(work.told, watch, alike, everyone)
+        between = partial(work.told, watch, alike, everyone)
     todo = asked
     for _ in range(WATCHES):
         for some in chunks(todo.size, first, chunk):
             tell(asked.size - todo.size + some.start, asked.size)
             work.told(watch, alike, everyone)
-            work.settle(todo[some], jobs)
+            work.settle(todo[some], jobs, between)
             if first < chunk and not some.start and work.misses_some:
                 missed = work.unsettled(todo[some])  # as the others would
                 if missed.size and work.try_another():
-                    work.settle(missed, jobs)
+                    work.settle(missed, jobs, between)
         todo, first = work.unsettled(asked), chunk
         if not (todo.size and work.try_another()):
             break
@@ -185,7 +185,6 @@ class _LeavingOut:
         self.missed = np.zeros((Q, m), bool)
         self.foreseen: dict[int, Floats] = {}
         self.proves, self.asked = False, m
-        self.between: Callable[[], None] | None = None
         self.present = np.bincount(self.y, minlength=Q) > 0
 
     def sort_out(self, every_margin: bool) -> Ints:
@@ -230,13 +229,15 @@ class _LeavingOut:
         self.margins[p] = h[self.y[p]] - h
         self.margins[p, self.y[p]] = np.inf
 
-    def settle(self, samples: Ints, jobs: int) -> None:
-        """On the tableau, where there is one."""
+    def settle(
+        self, samples: Ints, jobs: int, between: Callable[[], None] | None = None
+    ) -> None:
+        """On the tableau, where there is one; ``between`` is called now and then."""
         kept, samples = self.kept, self.near.local(samples)
         if kept is None:
             return
         if kept.together is not None:
-            samples = self._settle_together(kept.together, samples, jobs)
+            samples = self._settle_together(kept.together, samples, jobs, between)
         if not samples.size:
             return
         kept.need_those_of(samples)
@@ -251,7 +252,10 @@ class _LeavingOut:
                 kept.make_needed()
         kept.store.forget(kept.most)
 
-    def _settle_together(self, engine: Together, samples: Ints, jobs: int) -> Ints:
+    def _settle_together(
+        self, engine: Together, samples: Ints, jobs: int,
+        between: Callable[[], None] | None,
+    ) -> Ints:  # fmt: skip
         """By turns, many samples at once; -> those that are not settled so."""
         near, found = self.near, list[Found]()
 
@@ -271,10 +275,9 @@ class _LeavingOut:
                 found.clear()
 
         def meanwhile() -> None:
-            watched = self.between is not None
-            keep(0.0 if watched or near.all else PROVEN_TOGETHER)
-            if self.between is not None:
-                self.between()
+            keep(PROVEN_TOGETHER if between is None and not near.all else 0.0)
+            if between is not None:
+                between()
 
         engine.without(samples, answer, jobs, meanwhile)
         keep(0.0)

@@ -48,6 +48,7 @@ SOME = 256  # rows at a time
 MOST_SEARCHES = 200
 DAMPING = 1e-12
 SETTLED = 1e-12
+ROUNDED = 100.0  # times that: where it no longer falls, the rest is rounding
 _entangled_of: WeakKeyDictionary[Gram, Mask] = WeakKeyDictionary()
 
 
@@ -262,16 +263,19 @@ def nearest_to_zero(basis: Floats, start: Floats, top: Floats) -> Floats | None:
     c = basis.T @ start
     u = c.copy()
     enough = SETTLED * max(1.0, float(np.abs(c).max(initial=0.0)))
+    last = np.inf
     for _ in range(MOST_SEARCHES):
         Bu = basis @ u
         x = np.clip(Bu, 0.0, top)
         slope = c - basis.T @ x
         inside = (Bu > 0.0) & (Bu < top)
         some = basis[inside]
-        if float(np.abs(slope).max(initial=0.0)) <= enough:
+        worst = float(np.abs(slope).max(initial=0.0))
+        if worst <= enough or last <= worst <= ROUNDED * enough:
             x[inside] += np.linalg.lstsq(some.T, slope, rcond=1e-10)[0]  # last digits
             low, high = x < RESIDUE, x > top - RESIDUE
             return np.where(low, 0.0, np.where(high, top, x))
+        last = worst
         curve = some.T @ some
         curve[np.diag_indices_from(curve)] += DAMPING
         step = np.linalg.solve(curve, slope)

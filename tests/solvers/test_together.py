@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from unittest.mock import patch
+
 import numpy as np
 import pytest
 
 from msvm_select.kernels.rbf import Rbf
 from msvm_select.records import Dual
-from msvm_select.solvers.exact import together
+from msvm_select.solvers.exact import classes, together
 from msvm_select.solvers.exact.solver import Exact
 from msvm_select.solvers.leave_out import tableau
 from tests.solvers.test_classes import PROBLEMS, dual_of
@@ -82,3 +84,26 @@ def test_the_same_bytes_with_two_jobs(settled, monkeypatch):
     machine = Exact().solve(dual_of(PROBLEMS["five"], 0.7, 3.0))
     one, two = (Exact().leave_out(machine, jobs=jobs) for jobs in (1, 2))
     np.testing.assert_array_equal(one.margins, two.margins)
+
+
+@pytest.mark.parametrize(("name", "C"), [("five", 0.5), ("twelve", 3.0)])
+def test_one_inverse_for_all_classes_answers_as_their_own_do(name, C, settled):
+    """Arcs at both bounds and samples without a free one: all in the other answers."""
+    dual = dual_of(PROBLEMS[name], 0.7, C)
+    machine = Exact().solve(dual)
+    found = []
+    for few_lacking in (-1.0, 1.0):
+        with patch.object(classes, "FEW_LACKING", few_lacking):
+            engines = []
+            without = together.Together.without
+
+            def noted(self, *given, kept=engines, without=without):
+                kept.append(type(self.answered))
+                without(self, *given)
+
+            with patch.object(together.Together, "without", noted):
+                found.append(Exact().leave_out(machine, every_margin=True))
+        assert {*engines} == {[together._ByClass, together._ByWhole][few_lacking > 0.0]}
+    one, other = found
+    np.testing.assert_allclose(one.margins, other.margins, atol=1e-7)
+    assert_same_answers(other, by_retraining(dual))

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import json
+import weakref
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
@@ -24,6 +26,7 @@ from msvm_select.show.charts.curves import curves_of
 from msvm_select.show.charts.heat import heat_map_of
 from msvm_select.show.page.page import Report, render
 from msvm_select.show.text import heat_text
+from msvm_select.solvers.leave_out import every_sample
 from msvm_select.sweep.cells import Chain
 from msvm_select.sweep.heats import Entrant, _Heat, _Told
 from msvm_select.sweep.journal import Journal
@@ -327,6 +330,28 @@ def test_a_heat_ends_after_some_samples() -> None:
     sure(0, 100)
     with pytest.raises(HopelessError):
         sure(8, 90)
+
+
+def test_a_cell_that_loses_lets_go_of_its_matrices(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """At once, and not when the collector comes round: a race has many cells."""
+    left: list[weakref.ref[Any]] = []
+    judge, data = every_sample._LeavingOut.__init__, blobs(90, 5, seed=3).dataset()
+
+    def noted(self: Any, *given: Any) -> None:
+        left.append(weakref.ref(self))
+        judge(self, *given)
+
+    monkeypatch.setattr(every_sample._LeavingOut, "__init__", noted)
+    gc.disable()
+    try:
+        found = run_sweep(data, **GRID, race=1)
+        assert any(row.loo_errors is None for row in found.rows)
+        assert left
+        assert all(one() is None for one in left)
+    finally:
+        gc.enable()
 
 
 def test_the_middle_comes_first() -> None:

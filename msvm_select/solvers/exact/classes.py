@@ -110,7 +110,7 @@ class ClassFactor:
         sizes = shared.sum(axis=1)[np.unique(owner)].astype(float)
         if 2.0 * ((sizes**2).sum() + float(rows.size) ** 2) > MOST_NUMBERS:
             raise np.linalg.LinAlgError  # it would not fit beside K
-        whole = _of_all(gram, rows, shared[np.unique(owner)], ridge)
+        K, whole = _of_all(gram, rows, shared[np.unique(owner)], ridge)
         T = np.zeros((0, 0) if alike else (rows.size, rows.size))
         U, totals = np.zeros((rows.size, Q)), np.zeros(Q)
         members: list[Ints] = []
@@ -119,12 +119,12 @@ class ClassFactor:
         for k in range(Q):
             at = np.flatnonzero(shared[k])
             if owner[k] == k:
-                block = gram.block(rows[at], rows[at])
+                block = gram.block(rows[at], rows[at]) if K is None else K
                 if whole is None:
                     R = inverse_of(block, ridge, isinstance(gram, ThinGram))
+                    block = kept_of(gram, block)
                 else:
                     R = _less(whole, at, np.flatnonzero(~shared[k]))
-                block = kept_of(gram, block)
                 if sharp and ridge * R.diagonal().max(initial=0.0) > NO_INVERSE:
                     return None
             else:
@@ -268,10 +268,18 @@ class ClassFactor:
         rest, owed = t.copy(), s.copy()
         level = np.zeros_like(multiplier)
         for k, (at, part) in enumerate(zip(self.members, self.parts, strict=True)):
-            rest[part] -= self.blocks[k] @ d[part] + multiplier[at] + b[k]
+            rest[part] -= self._by_block(k, d[part]) + multiplier[at] + b[k]
             owed[k] -= d[part].sum(axis=0)
             level[at] -= d[part]
         return rest, owed, level
+
+    def _by_block(self, k: int, d: Floats) -> Floats:
+        """K[S_k, S_k] d; where there is an inverse for all, only K of all is kept."""
+        if self.whole is None or self.alike:
+            return np.asarray(self.blocks[k] @ d)
+        wide = np.zeros((self.rows.size, d.shape[1]))
+        wide[self.members[k]] = d
+        return np.asarray(self.blocks[k] @ wide)[self.members[k]]
 
 
 class _Half:
@@ -305,13 +313,16 @@ def _first_alike(shared: Mask) -> list[int]:
     return [first.setdefault(row.tobytes(), k) for k, row in enumerate(shared)]
 
 
-def _of_all(gram: Gram, rows: Ints, shared: Mask, ridge: float) -> Floats | None:
-    """The inverse for all samples with a free arc, where each S_k lacks few of them."""
+def _of_all(
+    gram: Gram, rows: Ints, shared: Mask, ridge: float
+) -> tuple[Floats | None, Floats | None]:
+    """K and its inverse for all with a free arc, where each S_k lacks few of them."""
     lacking = np.count_nonzero(~shared, axis=1)
     few = len(shared) > 2 and lacking.max() <= FEW_LACKING * rows.size
     if not few or isinstance(gram, ThinGram):
-        return None
-    return np.asarray(inverse_of(gram.block(rows, rows), ridge, False))
+        return None, None
+    K = gram.block(rows, rows)
+    return K, np.asarray(inverse_of(K, ridge, False))
 
 
 def _less(whole: Floats, kept: Ints, gone: Ints) -> Floats:

@@ -9,9 +9,10 @@ the system are
 
 D_ab being what class k alone answers (by R_k, and P_k = R_k K[S_k, others]) and B the
 system of b. Rows of V are (v_a, q_a), those of Z (z_a, -B q_a). How all variables
-answer follows for many samples at once by a product with R_k and one with K[S_k, :]
-for each class. So nothing is left unwatched, at the price of sum_k |S_k| m
-multiplications a sample and turn.
+answer follows for many samples at once by a product with R_k and P_k for each class
+(``_ByClass``), or with one inverse for all classes where few arcs are not free
+(``_ByWhole``). So nothing is left unwatched, at the price of sum_k |S_k| m
+multiplications a sample and turn, or of m^2.
 
 Where the turns do not come to an end, alpha_p goes to 0 in smaller steps: at each the
 optimum is found from that of the step before.
@@ -30,6 +31,8 @@ from msvm_select.solvers.exact.classes import ClassFactor
 from msvm_select.solvers.exact.turns import (
     FROZEN,
     Parts,
+    answer_each,
+    forces_each,
     judge_each,
     list_unknowns,
     solve_each,
@@ -37,7 +40,7 @@ from msvm_select.solvers.exact.turns import (
 
 MOST_CHANGED = 200  # unknowns of a small system
 MOST_PUT_RIGHT = 500  # the same where there is one only
-FEW_OUTSIDE = 0.5  # of the samples: outputs of these alone are made
+LIKELY_NEEDED = 1.25  # of the entries: of so many variables V and Z are asked for
 IN_A_BATCH = 1e6  # in the outputs of the samples that are worked on at once
 MOST_KEPT = 2.5e8  # in what is kept beside a factor (2 GB)
 SHARP_FACTOR = 1e-10  # an error of the factor that needs no refinement
@@ -76,16 +79,12 @@ class Together:
         K, row = gram.matrix, np.concatenate(factor.members)
         loc, first = factor.rows[row], np.r_[0, [p.stop for p in factor.parts]]
         R, K_S = np.zeros((m, size)), K.take(loc, axis=1)
-        self.onto: list[Any] = []
         for part, inverse in zip(factor.parts, factor.inverses, strict=True):
-            inside = np.zeros(m, bool)
-            inside[loc[part]] = True
-            others = np.flatnonzero(~inside)
-            between = K_S[others, part]
-            R[others, part] = between @ inverse
+            outside = np.ones(m, bool)
+            outside[loc[part]] = False
+            others = np.flatnonzero(outside)
+            R[others, part] = K_S[others, part] @ inverse
             R[loc[part], part] = inverse
-            few = others.size <= FEW_OUTSIDE * m
-            self.onto.append((others, between) if few else (None, K_S[:, part]))
         self.V, self.filled = np.empty((0, factor.rows.size + Q)), 0
         self.Z, self.at = self.V, np.full(Q * m, -1)
         var = np.full(size, -1)
@@ -96,11 +95,18 @@ class Together:
         side = np.where(rest, at_zero * 1.0 - at_top, 0.0)
         loose = np.flatnonzero(rest & ~at_zero & ~at_top)
         small = 1e-9 * min(float(box[box > 0.0].min()), float(alpha.max()))
+        free = entry >= 0
+        low = np.where(free, alpha - box - small, -np.inf)
+        high = np.where(free, alpha + small, np.inf)
         self.P = Parts(
             y, K, K_S, R, entry.ravel(), factor.places(m), loc, row,
             np.repeat(np.arange(Q), np.diff(first)), first, var,
-            alpha.ravel(), r.ravel(), side.ravel(), loose, box, factor.TU, small,
+            alpha.ravel(), r.ravel(), side.ravel(), loose,
+            low.ravel(), high.ravel(), box, factor.TU, small,
         )  # fmt: skip
+        self.answered: _ByClass | _ByWhole = (
+            _ByClass(self.P) if factor.whole is None else _ByWhole(self.P, factor)
+        )
 
     @classmethod
     def of(cls, factor: ClassFactor, gram: Gram, *others: Any) -> Together | None:
@@ -164,24 +170,13 @@ class Together:
                 v[out, s + k] -= sign * (answer.sum(axis=1) - 1.0)
         z[:, :s] = v[:, :s] @ factor.T
 
-    def answered(self, rest: Floats) -> tuple[Floats, Floats]:
-        """d = R_k rest_k (p, entries) and K[:, S_k] d_k, (Q, p, m)."""
-        d, F = np.empty_like(rest), np.empty((self.factor.Q, len(rest), self.y.size))
-        for k, part in enumerate(self.factor.parts):
-            others, between = self.onto[k]
-            d[:, part] = answer = rest[:, part] @ self.factor.inverses[k]
-            if others is None:
-                np.matmul(answer, between.T, out=F[k])
-            else:
-                F[k][:, others] = answer @ between.T
-        return d, F
-
     def _grow(self, size: int) -> None:
         """Room for so many rows; what nobody fills, the system does not give."""
         if size > self.V.shape[0]:
+            most = min(self.at.size, int(LIKELY_NEEDED * self.P.row.size))
             for name in ("V", "Z"):
                 held = getattr(self, name)
-                more = np.empty((max(2 * size, 1024), held.shape[1]))
+                more = np.empty((max(2 * size, most), held.shape[1]))
                 more[: self.filled] = held[: self.filled]
                 setattr(self, name, more)
 
@@ -191,7 +186,8 @@ class Together:
     ) -> None:  # fmt: skip
         """``answer(samples, alpha, changes of F, exchanges)`` of those found.
 
-        alpha and the changes are (samples, Q, m). ``meanwhile`` is called after a turn.
+        alpha and the changes are (samples, Q, m), and are gone after the call.
+        ``meanwhile`` is called after a turn.
         """
         n, Q, m = samples.size, self.factor.Q, self.y.size
         stat = np.zeros((n, Q * m), np.int8)
@@ -209,12 +205,76 @@ class Together:
         stat = np.zeros((1, self.at.size), np.int8)
 
         def keep(at: Ints, alpha: Floats, *rest: Any) -> None:
-            found.append(alpha[0])
+            found.append(alpha[0].copy())
 
         run = _Run(self, stat, keep, shortest=1.0, widest=MOST_PUT_RIGHT)
         while run.active.any():
             run.turn(None)
         return found[0] if found else None
+
+
+class _ByClass:
+    """How alpha of the entries and all outputs answer, by the factor of each class.
+
+    Forces t_k = b_k - lambda - (unknowns of class k) - K (shifts) make d_k = R_k t_k,
+    and K[others, S_k] R_k t_k in the outputs of the other samples: one product.
+    """
+
+    def __init__(self, P: Parts) -> None:
+        self.P = P
+
+    def __call__(
+        self, lists: Ints, counts: Ints, x: Floats, level: Floats, found: Floats
+    ) -> None:
+        """found (Q, p, m): alpha where a sample has an entry, and outputs elsewhere."""
+        P = self.P
+        forces = np.empty((len(lists), P.row.size))
+        forces_each(P, lists, counts, x, level, forces)
+        for k, out in enumerate(found):
+            part = slice(P.first[k], P.first[k + 1])
+            np.matmul(forces[:, part], P.R[:, part].T, out=out)
+
+
+class _ByWhole:
+    """The same by R, the inverse of all samples J with a free arc.
+
+    With D the samples that S_k lacks, and t_k on all of J,
+
+        d_k = R t_k - R_D f,    f = R_DD^-1 (R t_k)_D,
+
+    so that d_k is 0 in D. All classes share R lambda.
+    """
+
+    def __init__(self, P: Parts, factor: ClassFactor) -> None:
+        """R and K_oJ R as columns, and how both answer K (a shift of any sample)."""
+        assert factor.whole is not None
+        self.P, self.rows = P, factor.rows
+        rows = self.rows
+        outside = np.delete(np.arange(P.y.size), rows)
+        K_J = P.K.take(rows, axis=1)
+        self.R = np.empty((rows.size, P.y.size))
+        self.R[:, rows] = factor.whole
+        self.R[:, outside] = factor.whole @ K_J[outside].T
+        self.shifts = K_J @ self.R
+        self.shifts[np.ix_(rows, rows)] = np.eye(rows.size)
+        self.sums = self.R.sum(axis=0)
+        self.lacking = []
+        for k in range(factor.Q):
+            gone, _ = factor.below(k)
+            block = np.linalg.inv(factor.whole[np.ix_(gone, gone)])
+            self.lacking.append((rows[gone], block, self.R[gone], K_J[rows[gone]].T))
+
+    def __call__(
+        self, lists: Ints, counts: Ints, x: Floats, level: Floats, found: Floats
+    ) -> None:
+        """found (Q, p, m), as by class."""
+        by_all = level[:, : len(self.R)] @ self.R
+        ways = self.R, self.shifts, self.sums
+        answer_each(self.P, lists, counts, x, level, by_all, *ways, found)
+        for out, (gone, block, R, across) in zip(found, self.lacking, strict=True):
+            if gone.size:
+                out -= (out[:, gone] @ block) @ R
+                out[:, gone] = out[:, self.rows] @ across
 
 
 class _Run:
@@ -232,12 +292,14 @@ class _Run:
         self.turns, self.vain, self.made = np.zeros((3, n), np.int64)
         self.best = np.full(n, self.stat.shape[1])
         self.active = np.ones(n, bool)
+        self.few = min(n, max(1, int(IN_A_BATCH // self.stat.shape[1])))
+        self.rooms: list[Floats] = []  # where threads compute; new ones take long
 
     def turn(self, pool: ThreadPoolExecutor | None) -> None:
         """One exchange of every active sample."""
         now = np.flatnonzero(self.active)
-        few = max(1, int(IN_A_BATCH // self.stat.shape[1]))
-        parts = [_Some(self, now[i : i + few]) for i in range(0, now.size, few)]
+        starts = range(0, now.size, self.few)
+        parts = [_Some(self, now[i : i + self.few]) for i in starts]
         self.engine.need(np.flatnonzero(sum(part.needed for part in parts)))
         each = map if pool is None else pool.map
         wrong, sound = np.hstack(list(each(self._exchange, parts)))
@@ -275,16 +337,18 @@ class _Run:
         engine, at, stat, n = self.engine, some.at, some.stat, some.at.size
         P, Q, m = engine.P, engine.factor.Q, engine.y.size
         level, sound = np.zeros((n, engine.V.shape[1])), np.zeros(n, bool)
-        rest = np.zeros((n, engine.factor.size))
         solve_each(
             P, stat, some.share, some.lists, some.counts, some.x,
-            engine.at, engine.V, engine.Z, rest, level, sound,
+            engine.at, engine.V, engine.Z, level, sound,
         )  # fmt: skip
-        d, F = engine.answered(rest)
+        room = self.rooms.pop() if self.rooms else np.empty((3, self.few * Q * m))
+        F, alpha, change = room[:, : n * Q * m]
+        F, alpha = F.reshape(Q, n, m), alpha.reshape(n, Q * m)
+        change = change.reshape(n, Q, m)
+        engine.answered(some.lists, some.counts, some.x, level, F)
         wrong, end = np.zeros(n, np.int64), sound & (some.share <= 0.0)
-        alpha, change = np.empty((n, Q * m)), np.empty((n, Q, m))
         judge_each(
-            P, stat, some.lists, some.counts, some.x, d, F, level,
+            P, stat, some.lists, some.counts, some.x, F, level,
             wrong, end, alpha, change,
         )  # fmt: skip
         self.stat[at] = stat
@@ -296,6 +360,7 @@ class _Run:
             if done.size < n:
                 A, change = A[done], change[done]
             self.answer(at[done], A, change, self.made[at[done]])
+        self.rooms.append(room)
         return wrong, sound.astype(np.int64)
 
 

@@ -29,7 +29,7 @@ class Parts(NamedTuple):
     the first entry of a class. R (m, entries): R_k between entries of S_k, K[i, S_k]
     R_k for other samples i. K_S (m, entries): K between all samples and the entries'.
     side: 1 for what is at 0 and not free, -1 at C; ``loose``: neither of these, and not
-    free.
+    free. low, high (Q m): between which alpha of the free ones may fall; of others any.
     """
 
     y: NDArray[np.int64]
@@ -47,6 +47,8 @@ class Parts(NamedTuple):
     r: Floats
     side: Floats
     loose: NDArray[np.int64]
+    low: Floats
+    high: Floats
     box: Floats
     TU: Floats
     small: float
@@ -209,11 +211,10 @@ def _solve(M, x, size, scale, order):
 
 
 @kernel
-def solve_each(P, stat, share, lists, counts, x, at, V, Z, rest, level, sound):
-    """The unknowns x of each sample, (lambda, -b), and what R_k is to answer.
+def solve_each(P, stat, share, lists, counts, x, at, V, Z, level, sound):
+    """The unknowns x of each sample, and (lambda, -b).
 
-    level (p, samples with a free arc + Q); rest (p, entries): the right-hand sides t -
-    lambda - b - K (given shifts).
+    level: (p, samples with a free arc + Q).
     """
     m, most = P.y.size, lists.shape[1]
     M, goal, scale = np.empty((most, most)), np.empty(most), np.empty(most)
@@ -247,37 +248,67 @@ def solve_each(P, stat, share, lists, counts, x, at, V, Z, rest, level, sound):
             _copy(x[s, :n], goal[:n])
             for j in range(both):
                 _add(level[s], x[s, j], right[j])
-            _asked(P, lists[s, :both], x[s], level[s], rest[s])
+            rows = P.TU.shape[0]
+            for i in range(rows):  # lambda is taken out of z
+                level[s, i] += _dot(P.TU[i], level[s, rows:])
 
 
-@bare
-def _asked(P, changed, x, level, rest):
-    """What R_k is to answer: lambda and b are taken out of z and q first."""
+@kernel
+def forces_each(P, lists, counts, x, level, forces):
+    """What R_k is to answer: -b - lambda - unknowns - K (shifts), (p, entries)."""
     m, rows = P.y.size, P.TU.shape[0]
-    b = level[rows:]
-    for i in range(rows):
-        level[i] += _dot(P.TU[i], b)
-    for e in range(P.row.size):
-        rest[e] = b[P.cls[e]] - level[P.row[e]]
-    for j in range(changed.size):
-        v = changed[j]
-        if P.entry[v] >= 0:
-            rest[P.entry[v]] -= x[j]
-        else:
-            i = v % m
-            for k, change in ((v // m, -x[j]), (P.y[i], x[j])):
-                part = slice(P.first[k], P.first[k + 1])
-                _add(rest[part], -change, P.K_S[i, part])
+    for s in range(lists.shape[0]):
+        t = forces[s]
+        for e in range(P.row.size):
+            t[e] = level[s, rows + P.cls[e]] - level[s, P.row[e]]
+        for j in range(counts[s, 1]):
+            v = lists[s, j]
+            if P.entry[v] >= 0:
+                t[P.entry[v]] -= x[s, j]
+            else:
+                i = v % m
+                for k, change in ((v // m, -x[s, j]), (P.y[i], x[s, j])):
+                    part = slice(P.first[k], P.first[k + 1])
+                    _add(t[part], -change, P.K_S[i, part])
+
+
+@kernel
+def answer_each(P, lists, counts, x, level, by_all, R, shifts, sums, found):
+    """How all of one class would answer these forces, were all its arcs free.
+
+    found (Q, p, m): R (p, m) times the forces; by_all: R lambda; sums: R 1; shifts (m,
+    m): R K of one sample.
+    """
+    m, rows = P.y.size, P.TU.shape[0]
+    for s in range(lists.shape[0]):
+        for k in range(found.shape[0]):
+            b, out = level[s, rows + k], found[k, s]
+            for i in range(m):
+                out[i] = b * sums[i] - by_all[s, i]
+        for j in range(counts[s, 1]):
+            v = lists[s, j]
+            if P.entry[v] >= 0:
+                _add(found[v // m, s], -x[s, j], R[P.row[P.entry[v]]])
+            else:
+                _add(found[v // m, s], x[s, j], shifts[v % m])
+                _add(found[P.y[v % m], s], -x[s, j], shifts[v % m])
+
+
+@njit(**BARE, fastmath={"contract"})
+def _taken(out, found, place, own, b):
+    """out = found where the class has no entry, own - b where it has one."""
+    for i in range(out.size):
+        out[i] = found[i] if place[i] < 0 else own[i] - b
 
 
 @bare
-def _completed(P, s, lists, both, x, F, level, b, outputs):
-    """The change of the outputs: F, and what the given shifts do."""
+def _completed(P, s, lists, both, x, F, level, b, own, outputs):
+    """The change of the outputs: F, and what the given shifts do; ``own`` is room."""
     m, Q = P.y.size, b.size
+    for e in range(P.row.size):
+        own[P.loc[e]] = -level[s, P.row[e]]
     for k in range(Q):
-        _copy(outputs[k], F[k, s])
-        for e in range(P.first[k], P.first[k + 1]):
-            outputs[k, P.loc[e]] = -level[s, P.row[e]] - b[k]
+        _taken(outputs[k], F[k, s], P.place[k], own, b[k])
     for j in range(both):
         v = lists[s, j]
         e = P.entry[v]
@@ -304,16 +335,27 @@ def _slopes(side, r, own, outputs, b, w):
 
 
 @bare
-def _wrong_alpha(P, s, stat, lists, counts, x, d):
+def _outside(z, low, high):
+    """How many are beyond a limit: without branches, so that it is vectorised."""
+    count = 0
+    for i in range(z.size):
+        count += (z[i] < low[i]) | (z[i] > high[i])
+    return count
+
+
+@bare
+def _wrong_alpha(P, s, stat, lists, counts, x, F):
     """Exchange what left its box, and what is held against its force; -> how many."""
     m, made = P.y.size, 0
-    for e in range(P.var.size):
-        v = P.var[e]
-        if v >= 0 and stat[s, v] == 0:
-            a, top = P.alpha[v] - d[s, e], P.box[v % m]
-            if a < -P.small or a > top + P.small:
-                stat[s, v] = HELD if a < 0.0 else AT_TOP
-                made += 1
+    for k in range(F.shape[0]):
+        first = k * m
+        fall, low, high = F[k, s], P.low[first : first + m], P.high[first : first + m]
+        if _outside(fall, low, high):
+            for i in range(m):
+                above = fall[i] > high[i]
+                if (above or fall[i] < low[i]) and stat[s, first + i] == 0:
+                    stat[s, first + i] = HELD if above else AT_TOP
+                    made += 1
     for j in range(counts[s, 0]):
         v = lists[s, j]
         t = stat[s, v]
@@ -346,21 +388,22 @@ def _wrong_slope(P, s, v, stat, own, outputs, b):
 
 
 @kernel
-def judge_each(P, stat, lists, counts, x, d, F, level, wrong, end, alpha, change):
+def judge_each(P, stat, lists, counts, x, F, level, wrong, end, alpha, change):
     """Exchange what is wrong, how many each; of those right, alpha and the outputs.
 
-    F (Q, p, m) is what the entries do to the outputs. ``end``: whose alpha (p, Q m) and
-    change of the outputs (p, Q, m) are asked for where nothing is wrong.
+    F (Q, p, m): how the entries answer, and what they do to other outputs. ``end``:
+    whose alpha (p, Q m) and change of the outputs (p, Q, m) are asked for where nothing
+    is wrong.
     """
     m, Q, rows = P.y.size, F.shape[0], P.TU.shape[0]
     outputs, own, w = np.empty((Q, m)), np.empty(m), np.empty(m)
     for s in range(stat.shape[0]):
         n, both = counts[s]
         b = -level[s, rows:]
-        _completed(P, s, lists, both, x, F, level, b, outputs)
+        _completed(P, s, lists, both, x, F, level, b, own, outputs)
         for i in range(m):
             own[i] = outputs[P.y[i], i] + b[P.y[i]]
-        made = _wrong_alpha(P, s, stat, lists, counts, x, d)
+        made = _wrong_alpha(P, s, stat, lists, counts, x, F)
         for k in range(Q):
             part = slice(k * m, (k + 1) * m)
             _slopes(P.side[part], P.r[part], own, outputs[k], b[k], w)
@@ -375,27 +418,32 @@ def judge_each(P, stat, lists, counts, x, d, F, level, wrong, end, alpha, change
                 made += _wrong_slope(P, s, v, stat, own, outputs, b)
         wrong[s] = made
         if made == 0 and end[s]:
-            _write(P, s, stat, lists, n, x, d, alpha[s])
+            _write(P, s, stat, lists, n, x, F, alpha[s])
             for k in range(Q):
                 _copy(change[s, k], outputs[k])
 
 
 @bare
-def _write(P, s, stat, lists, n, x, d, A):
+def _write(P, s, stat, lists, n, x, F, A):
     """alpha (Q m,) of the sample's machine."""
-    for v in range(A.size):
-        A[v] = P.alpha[v] if stat[s, v] == 0 else _bound(P, stat[s, v], v)
-    for e in range(P.var.size):
-        v = P.var[e]
-        if v >= 0 and stat[s, v] == 0:
-            A[v] = P.alpha[v] - d[s, e]
+    m = P.y.size
+    for k in range(F.shape[0]):
+        for i in range(m):
+            v = k * m + i
+            if stat[s, v] != 0:
+                A[v] = _bound(P, stat[s, v], v)
+            elif P.entry[v] >= 0:
+                A[v] = P.alpha[v] - F[k, s, i]
+            else:
+                A[v] = P.alpha[v]
     for j in range(n):
         v = lists[s, j]
         if stat[s, v] == MOVING:
             A[v] = P.alpha[v] + x[s, j]
-    for v in range(A.size):  # a residue beside a bound would count as free
-        top = P.box[v % P.y.size]
-        if A[v] < P.small:
-            A[v] = 0.0
-        elif A[v] > top - P.small:
-            A[v] = top
+    for k in range(F.shape[0]):
+        own = A[k * m : (k + 1) * m]
+        for i in range(m):  # a residue beside a bound would count as free
+            if own[i] < P.small:
+                own[i] = 0.0
+            elif own[i] > P.box[i] - P.small:
+                own[i] = P.box[i]

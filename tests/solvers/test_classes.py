@@ -60,7 +60,7 @@ def test_classes_of_the_same_samples_share_one_inverse():
     gram, y = Rbf(0.5).gram(rng.normal(size=(m, 5))), np.sort(np.arange(m) % Q)
     factor = classes.ClassFactor.of(gram, y, np.arange(Q)[:, None] != y)
     assert factor.alike
-    assert all(R is factor.inverses[0] for R in factor.inverses)
+    assert all(R is factor.own[0] for R in factor.own)
     t, s = rng.normal(size=(factor.size, 3)), rng.normal(size=(Q, 3))
     s -= s.mean(axis=0)
     d, b = factor.solve(t, s)
@@ -85,8 +85,8 @@ def test_some_classes_of_the_same_samples_share_theirs():
     free[0, 20:] = False
     factor = classes.ClassFactor.of(gram, y, free)
     assert not factor.alike
-    assert factor.inverses[1] is factor.inverses[2]
-    assert factor.inverses[0].shape != factor.inverses[1].shape
+    assert factor.own[1] is factor.own[2]
+    assert factor.own[0].shape != factor.own[1].shape
     assert factor.error < 1e-10
 
 
@@ -131,9 +131,14 @@ def test_the_inverses_of_classes_that_lack_few_samples():
     gram = Rbf(0.7).gram(X)
     factor = classes.ClassFactor.of(gram, y, free)
     assert not factor.alike
-    for at, R in zip(factor.members, factor.inverses, strict=True):
-        block = gram.block(factor.rows[at], factor.rows[at])
-        np.testing.assert_allclose(R @ block, np.eye(at.size), atol=1e-11)
+    assert factor.whole is not None
+    for k, at in enumerate(factor.members):
+        block, one = gram.block(factor.rows[at], factor.rows[at]), np.eye(at.size)
+        np.testing.assert_allclose(factor.answer(k, block), one, atol=1e-11)
+        R = factor.columns(k, np.arange(at.size))
+        np.testing.assert_allclose(R @ block, one, atol=1e-11)
+        np.testing.assert_allclose(R.sum(axis=1), factor.U[at, k], atol=1e-10)
+    assert factor.error < 1e-10
 
 
 @pytest.mark.parametrize(

@@ -20,6 +20,12 @@ kernel, T = Q R and nothing but R is left: with v = sum_k R t_k and u = R 1,
 
 so that a solution takes no product with a matrix once R t_k is there.
 
+Where each S_k lacks a few samples D only, R of all serves, and no class has its own:
+
+    R_k t = (R t - R_D f)_S,    f = R_DD^-1 (R t)_D,
+
+whatever t is in D. So all classes share R lambda.
+
 K[S_k, S_k] may be nearly singular where the system as a whole is not. A small ridge
 keeps it apart from that, and steps of iterative refinement take the ridge out again.
 """
@@ -74,13 +80,13 @@ class ClassFactor:
     members: list[Ints]
     parts: list[slice]
     blocks: list[Any]
-    inverses: list[Any]
+    own: list[Any]
     half: Any
     U: Floats
     TU: Floats
     unbias: Floats
     alike: bool = False
-    whole: Floats | None = None
+    whole: Whole | None = None
 
     @classmethod
     def of(cls, gram: Gram, y: Ints, free: Mask) -> ClassFactor:
@@ -110,32 +116,19 @@ class ClassFactor:
         sizes = shared.sum(axis=1)[np.unique(owner)].astype(float)
         if 2.0 * ((sizes**2).sum() + float(rows.size) ** 2) > MOST_NUMBERS:
             raise np.linalg.LinAlgError  # it would not fit beside K
-        K, whole = _of_all(gram, rows, shared[np.unique(owner)], ridge)
-        T = np.zeros((0, 0) if alike else (rows.size, rows.size))
-        U, totals = np.zeros((rows.size, Q)), np.zeros(Q)
-        members: list[Ints] = []
+        members = [np.flatnonzero(own) for own in shared]
+        whole = Whole.of(gram, rows, shared, ridge)
         blocks: list[Any] = []
         inverses: list[Any] = []
-        for k in range(Q):
-            at = np.flatnonzero(shared[k])
-            if owner[k] == k:
-                block = gram.block(rows[at], rows[at]) if K is None else K
-                if whole is None:
-                    R = inverse_of(block, ridge, isinstance(gram, ThinGram))
-                    block = kept_of(gram, block)
-                else:
-                    R = _less(whole, at, np.flatnonzero(~shared[k]))
-                if sharp and ridge * R.diagonal().max(initial=0.0) > NO_INVERSE:
-                    return None
-            else:
-                block, R = blocks[owner[k]], inverses[owner[k]]
-            if not alike:
-                add_to(T, at, R)
-            U[at, k] = R.sum(axis=1)
-            totals[k] = U[at, k].sum()
-            members.append(at)
-            blocks.append(block)
-            inverses.append(R)
+        if whole is None:
+            T, U, blocks, inverses = _of_each(gram, rows, members, owner, ridge, alike)
+        else:
+            T, U = whole.total(), whole.sums()
+        made = inverses if whole is None else [whole.R]
+        largest = max(R.diagonal().max(initial=0.0) for R in made)
+        if sharp and ridge * largest > NO_INVERSE:
+            return None
+        totals = U.sum(axis=0)
         half = None if alike else _Half.of(T, isinstance(gram, ThinGram))
         TU = np.full((rows.size, Q), 1.0 / Q) if half is None else half.solve(U)
         weight = U.T @ TU
@@ -155,21 +148,14 @@ class ClassFactor:
     def by_all(self) -> Floats:
         """R of all rows by T^-1."""
         assert self.whole is not None
-        return np.asarray(self.whole @ self.T)
-
-    def below(self, k: int) -> tuple[Ints, Floats]:
-        """The rows D that S_k lacks, and R_DD^-1 R_D T^-1 (D, rows), R that of all."""
-        if k not in self._below:
-            assert self.whole is not None
-            gone: Ints = np.setdiff1d(np.arange(self.rows.size), self.members[k])
-            block = self.whole[np.ix_(gone, gone)]
-            known = np.linalg.solve(block, self.by_all[gone])
-            self._below[k] = gone, np.asarray(known, float)
-        return self._below[k]
+        return np.asarray(self.whole.R @ self.T)
 
     @cached_property
-    def _below(self) -> dict[int, tuple[Ints, Floats]]:
-        return {}
+    def below(self) -> list[Floats]:
+        """R_DD^-1 R_D T^-1 (D, rows) of each class, R that of all."""
+        assert self.whole is not None
+        pairs = zip(self.whole.gone, self.whole.inner, strict=True)
+        return [block @ self.by_all[gone] for gone, block in pairs]
 
     @property
     def size(self) -> int:
@@ -219,9 +205,23 @@ class ClassFactor:
     def begin(self, t: Floats) -> Floats:
         """R_k t_k of each class."""
         w = np.empty_like(t)
-        for part, R in zip(self.parts, self.inverses, strict=True):
-            w[part] = R @ t[part]
+        for k, part in enumerate(self.parts):
+            w[part] = self.answer(k, t[part])
         return w
+
+    def answer(self, k: int, t: Floats) -> Floats:
+        """R_k t."""
+        if self.whole is None:
+            return np.asarray(self.own[k] @ t)
+        found = self.whole.R @ self._wide(k, t)
+        return self.whole.lacking(k, found)[self.members[k]]
+
+    def columns(self, k: int, places: Ints) -> Floats:
+        """Some columns of R_k."""
+        if self.whole is None:
+            return columns_of(self.own[k], places)
+        at = self.members[k]
+        return self.whole.lacking(k, self.whole.R[at[places]].T)[at]
 
     def finish(
         self,
@@ -246,8 +246,14 @@ class ClassFactor:
         right = self.half.solve(v)
         b = self.unbias @ (self.U.T @ right - totals + s)
         multiplier = right - self.TU @ b
+        if self.whole is None:
+            for k, (at, part) in enumerate(zip(self.members, self.parts, strict=True)):
+                w[part] -= self.own[k] @ (multiplier[at] + b[k])
+            return w, b, multiplier
+        answer = self.whole.R @ multiplier
         for k, (at, part) in enumerate(zip(self.members, self.parts, strict=True)):
-            w[part] -= self.inverses[k] @ (multiplier[at] + b[k])
+            w[part] -= self.whole.lacking(k, answer)[at]
+            w[part] -= np.outer(self.U[at, k], b[k])
         return w, b, multiplier
 
     def _alike(
@@ -274,12 +280,16 @@ class ClassFactor:
         return rest, owed, level
 
     def _by_block(self, k: int, d: Floats) -> Floats:
-        """K[S_k, S_k] d; where there is an inverse for all, only K of all is kept."""
-        if self.whole is None or self.alike:
+        """K[S_k, S_k] d."""
+        if self.whole is None:
             return np.asarray(self.blocks[k] @ d)
-        wide = np.zeros((self.rows.size, d.shape[1]))
-        wide[self.members[k]] = d
-        return np.asarray(self.blocks[k] @ wide)[self.members[k]]
+        return np.asarray(self.whole.K @ self._wide(k, d))[self.members[k]]
+
+    def _wide(self, k: int, d: Floats) -> Floats:
+        """d of class k among all rows."""
+        found = np.zeros((self.rows.size, d.shape[1]))
+        found[self.members[k]] = d
+        return found
 
 
 class _Half:
@@ -313,24 +323,70 @@ def _first_alike(shared: Mask) -> list[int]:
     return [first.setdefault(row.tobytes(), k) for k, row in enumerate(shared)]
 
 
-def _of_all(
-    gram: Gram, rows: Ints, shared: Mask, ridge: float
-) -> tuple[Floats | None, Floats | None]:
-    """K and its inverse for all with a free arc, where each S_k lacks few of them."""
-    lacking = np.count_nonzero(~shared, axis=1)
-    few = len(shared) > 2 and lacking.max() <= FEW_LACKING * rows.size
-    if not few or isinstance(gram, ThinGram):
-        return None, None
-    K = gram.block(rows, rows)
-    return K, np.asarray(inverse_of(K, ridge, False))
+@dataclass(frozen=True, eq=False)
+class Whole:
+    """K and R = K^-1 of all samples with a free arc, and what each class lacks of them.
+
+    gone[k]: D; inner[k]: R_DD^-1.
+    """
+
+    K: Floats
+    R: Floats
+    gone: list[Ints]
+    inner: list[Floats]
+
+    @classmethod
+    def of(cls, gram: Gram, rows: Ints, shared: Mask, ridge: float) -> Whole | None:
+        """None unless each S_k lacks few."""
+        gone = [np.flatnonzero(~own) for own in shared]
+        lacking = max(at.size for at in gone)
+        few = 0 < lacking <= FEW_LACKING * rows.size and len(gone) > 2
+        if not few or isinstance(gram, ThinGram):
+            return None
+        K = gram.block(rows, rows)
+        R = np.asarray(inverse_of(K, ridge, False))
+        inner = [np.linalg.inv(R[np.ix_(at, at)]) for at in gone]
+        return cls(K, R, gone, inner)
+
+    def total(self) -> Floats:
+        """T = sum_k R_k."""
+        found = len(self.gone) * self.R
+        for at, block in zip(self.gone, self.inner, strict=True):
+            found -= self.R[at].T @ (block @ self.R[at])
+        return found
+
+    def sums(self) -> Floats:
+        """R_k 1 of each class (rows, Q)."""
+        u = self.R.sum(axis=1)
+        return np.stack([self.lacking(k, u) for k in range(len(self.gone))], axis=1)
+
+    def lacking(self, k: int, answer: Floats) -> Floats:
+        """R_k t from R t, with zeros in D."""
+        gone = self.gone[k]
+        return answer - self.R[gone].T @ (self.inner[k] @ answer[gone])
 
 
-def _less(whole: Floats, kept: Ints, gone: Ints) -> Floats:
-    """The inverse of a block from that of all: R_SS - R_SD R_DD^-1 R_DS, D the rest."""
-    across = whole[gone]
-    known = np.linalg.solve(across[:, gone], across)
-    R = whole - across.T @ known
-    return np.ascontiguousarray(R[kept].take(kept, axis=1))
+def _of_each(
+    gram: Gram, rows: Ints, members: list[Ints], owner: list[int], ridge: float,
+    alike: bool,
+) -> tuple[Floats, Floats, list[Any], list[Any]]:  # fmt: skip
+    """T, U, the blocks of K and their inverses, of each class or of one like it."""
+    T = np.zeros((0, 0) if alike else (rows.size, rows.size))
+    U = np.zeros((rows.size, len(members)))
+    blocks: list[Any] = []
+    inverses: list[Any] = []
+    for k, at in enumerate(members):
+        if owner[k] == k:
+            block = gram.block(rows[at], rows[at])
+            inverses.append(inverse_of(block, ridge, isinstance(gram, ThinGram)))
+            blocks.append(kept_of(gram, block))
+        else:
+            inverses.append(inverses[owner[k]])
+            blocks.append(blocks[owner[k]])
+        if not alike:
+            add_to(T, at, inverses[k])
+        U[at, k] = inverses[k].sum(axis=1)
+    return T, U, blocks, inverses
 
 
 def class_operations(y: Ints, free: Mask) -> float:
@@ -411,7 +467,7 @@ class Responses:
         w = np.zeros_like(t)
         for q, part in enumerate(factor.parts):
             here = np.flatnonzero(self.cols[arcs] == q)
-            w[part, here] = -columns_of(factor.inverses[q], entries[here] - part.start)
+            w[part, here] = -factor.columns(q, entries[here] - part.start)
         F = np.zeros((self.parts[-1].stop, arcs.size))
         found = self._answer(t, w, np.zeros((factor.Q, arcs.size)), F)
         self.scale[arcs] = 1.0 / np.sqrt(np.maximum(found[at, arcs], TINY))
@@ -429,7 +485,7 @@ class Responses:
                 i, change = samples[here], tau[q, here]
                 block = self.gram.block(factor.rows[at], i) * -change
                 t[part, here] = block
-                w[part, here] = factor.inverses[q] @ block
+                w[part, here] = factor.answer(q, block)
                 F[self.parts[q], here] = self.gram.block(self.asked[q], i) * change
         return self._answer(t, w, -tau, F)
 

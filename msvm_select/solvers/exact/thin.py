@@ -135,8 +135,8 @@ def add_to(total: Floats, at: Any, part: Any) -> None:
 
 
 def columns_of(A: Any, wanted: Any) -> Floats:
-    """Some columns of A, not thin."""
-    some = A[:, wanted]
+    """Some columns of a symmetric A, not thin."""
+    some = A[wanted].T
     return some if isinstance(some, np.ndarray) else np.asarray(some.toarray())
 
 

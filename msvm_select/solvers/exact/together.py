@@ -78,13 +78,16 @@ class Together:
         size, m, Q = factor.size, y.size, factor.Q
         K, row = gram.matrix, np.concatenate(factor.members)
         loc, first = factor.rows[row], np.r_[0, [p.stop for p in factor.parts]]
-        R, K_S = np.zeros((m, size)), K.take(loc, axis=1)
-        for part, inverse in zip(factor.parts, factor.inverses, strict=True):
-            outside = np.ones(m, bool)
-            outside[loc[part]] = False
-            others = np.flatnonzero(outside)
-            R[others, part] = K_S[others, part] @ inverse
-            R[loc[part], part] = inverse
+        by_whole = None if factor.whole is None else _ByWhole(gram, factor)
+        K_S = K.take(loc, axis=1) if by_whole is None else np.empty((0, 0))
+        R = np.empty((m, size))
+        for k, part in enumerate(factor.parts):
+            if by_whole is not None:
+                by_whole.fill(k, R[:, part])
+                continue
+            others = np.delete(np.arange(m), loc[part])
+            R[others, part] = K_S[others, part] @ factor.own[k]
+            R[loc[part], part] = factor.own[k]
         self.V, self.filled = np.empty((0, factor.rows.size + Q)), 0
         self.Z, self.at = self.V, np.full(Q * m, -1)
         var = np.full(size, -1)
@@ -104,9 +107,7 @@ class Together:
             alpha.ravel(), r.ravel(), side.ravel(), loose,
             low.ravel(), high.ravel(), box, factor.TU, small,
         )  # fmt: skip
-        self.answered: _ByClass | _ByWhole = (
-            _ByClass(self.P) if factor.whole is None else _ByWhole(self.P, factor)
-        )
+        self.answered = by_whole or _ByClass()
 
     @classmethod
     def of(cls, factor: ClassFactor, gram: Gram, *others: Any) -> Together | None:
@@ -114,7 +115,7 @@ class Together:
         kept = 2.0 * factor.size * (gram.m + factor.rows.size)
         if factor.alike or kept > MOST_KEPT or factor.error > SHARP_FACTOR:
             return None  # where all are alike, rows are cheap
-        if not all(isinstance(R, np.ndarray) for R in (factor.T, *factor.inverses)):
+        if not all(isinstance(R, np.ndarray) for R in (factor.T, *factor.own)):
             return None
         return cls(factor, gram, *others)
 
@@ -142,7 +143,7 @@ class Together:
         for k, (at, part) in enumerate(zip(factor.members, factor.parts, strict=True)):
             here = np.flatnonzero(head == k)
             if here.size:
-                answer = factor.inverses[k][entry[here] - part.start]
+                answer = factor.columns(k, entry[here] - part.start).T
                 v[np.ix_(here, at)] = -answer
                 v[here, s + k] = factor.U[self.P.row[entry[here]], k]
                 z[here, :s] = -self._spread(k, entry[here], answer)
@@ -152,8 +153,9 @@ class Together:
         factor = self.factor
         if factor.whole is None:
             return np.asarray(answer @ factor.T[factor.members[k]])
-        rows, (gone, known) = self.P.row[entries], factor.below(k)
-        return factor.by_all[rows] - factor.whole[rows].take(gone, axis=1) @ known
+        rows, whole = self.P.row[entries], factor.whole
+        known = whole.R[rows].take(whole.gone[k], axis=1) @ factor.below[k]
+        return np.asarray(factor.by_all[rows] - known)
 
     def _of_shifts(self, wanted: Ints, v: Floats, z: Floats) -> None:
         """Likewise of others."""
@@ -220,14 +222,11 @@ class _ByClass:
     and K[others, S_k] R_k t_k in the outputs of the other samples: one product.
     """
 
-    def __init__(self, P: Parts) -> None:
-        self.P = P
-
     def __call__(
-        self, lists: Ints, counts: Ints, x: Floats, level: Floats, found: Floats
-    ) -> None:
+        self, P: Parts, lists: Ints, counts: Ints, x: Floats, level: Floats,
+        found: Floats,
+    ) -> None:  # fmt: skip
         """found (Q, p, m): alpha where a sample has an entry, and outputs elsewhere."""
-        P = self.P
         forces = np.empty((len(lists), P.row.size))
         forces_each(P, lists, counts, x, level, forces)
         for k, out in enumerate(found):
@@ -245,36 +244,41 @@ class _ByWhole:
     so that d_k is 0 in D. All classes share R lambda.
     """
 
-    def __init__(self, P: Parts, factor: ClassFactor) -> None:
+    def __init__(self, gram: Gram, factor: ClassFactor) -> None:
         """R and K_oJ R as columns, and how both answer K (a shift of any sample)."""
         assert factor.whole is not None
-        self.P, self.rows = P, factor.rows
-        rows = self.rows
-        outside = np.delete(np.arange(P.y.size), rows)
-        K_J = P.K.take(rows, axis=1)
-        self.R = np.empty((rows.size, P.y.size))
-        self.R[:, rows] = factor.whole
-        self.R[:, outside] = factor.whole @ K_J[outside].T
-        self.shifts = K_J @ self.R
+        self.factor, self.whole, rows = factor, factor.whole, factor.rows
+        outside = np.delete(np.arange(gram.m), rows)
+        self.K_J = gram.matrix.take(rows, axis=1)
+        self.R = np.empty((rows.size, gram.m))
+        self.R[:, rows] = self.whole.R
+        self.R[:, outside] = self.whole.R @ self.K_J[outside].T
+        self.shifts = self.K_J @ self.R
         self.shifts[np.ix_(rows, rows)] = np.eye(rows.size)
         self.sums = self.R.sum(axis=0)
-        self.lacking = []
-        for k in range(factor.Q):
-            gone, _ = factor.below(k)
-            block = np.linalg.inv(factor.whole[np.ix_(gone, gone)])
-            self.lacking.append((rows[gone], block, self.R[gone], K_J[rows[gone]].T))
+        known = zip(self.whole.inner, self.whole.gone, strict=True)
+        self.inner = [block @ self.R[gone] for block, gone in known]
+
+    def fill(self, k: int, R: Floats) -> None:
+        """R (m, S_k) <- R_k between samples of S_k, K[i, S_k] R_k for other samples."""
+        rows, kept, gone = self.factor.rows, self.factor.members[k], self.whole.gone[k]
+        R[:] = self.R[kept].T
+        R -= self.inner[k].T @ self.whole.R[gone].take(kept, axis=1)
+        if gone.size:
+            R[rows[gone]] = self.K_J[np.ix_(rows[gone], kept)] @ R[rows[kept]]
 
     def __call__(
-        self, lists: Ints, counts: Ints, x: Floats, level: Floats, found: Floats
-    ) -> None:
+        self, P: Parts, lists: Ints, counts: Ints, x: Floats, level: Floats,
+        found: Floats,
+    ) -> None:  # fmt: skip
         """found (Q, p, m), as by class."""
-        by_all = level[:, : len(self.R)] @ self.R
+        rows, by_all = self.factor.rows, level[:, : len(self.R)] @ self.R
         ways = self.R, self.shifts, self.sums
-        answer_each(self.P, lists, counts, x, level, by_all, *ways, found)
-        for out, (gone, block, R, across) in zip(found, self.lacking, strict=True):
+        answer_each(P, lists, counts, x, level, by_all, *ways, found)
+        for out, gone, inner in zip(found, self.whole.gone, self.inner, strict=True):
             if gone.size:
-                out -= (out[:, gone] @ block) @ R
-                out[:, gone] = out[:, self.rows] @ across
+                out -= out[:, rows[gone]] @ inner
+                out[:, rows[gone]] = out[:, rows] @ self.K_J[rows[gone]].T
 
 
 class _Run:
@@ -345,7 +349,7 @@ class _Run:
         F, alpha, change = room[:, : n * Q * m]
         F, alpha = F.reshape(Q, n, m), alpha.reshape(n, Q * m)
         change = change.reshape(n, Q, m)
-        engine.answered(some.lists, some.counts, some.x, level, F)
+        engine.answered(P, some.lists, some.counts, some.x, level, F)
         wrong, end = np.zeros(n, np.int64), sound & (some.share <= 0.0)
         judge_each(
             P, stat, some.lists, some.counts, some.x, F, level,

@@ -27,7 +27,8 @@ class Parts(NamedTuple):
     cls: sample, place among the samples with a free arc, and class of an entry; var:
     its variable, or -1. place (Q, m): the entry of a class and sample, or -1. first[k]:
     the first entry of a class. R (m, entries): R_k between entries of S_k, K[i, S_k]
-    R_k for other samples i. K_S (m, entries): K between all samples and the entries'.
+    R_k for other samples i. K_S (m, entries): K between all samples and the entries',
+    or empty.
     side: 1 for what is at 0 and not free, -1 at C; ``loose``: neither of these, and not
     free. low, high (Q m): between which alpha of the free ones may fall; of others any.
     """
@@ -110,7 +111,12 @@ def _apart(P, k, i, j):
     if P.place[k, i] >= 0 or P.place[k, j] >= 0:
         return 0.0
     part = slice(P.first[k], P.first[k + 1])
-    return P.K[i, j] - _dot(P.K_S[i, part], P.R[j, part])
+    if P.K_S.shape[0] > 0:
+        return P.K[i, j] - _dot(P.K_S[i, part], P.R[j, part])
+    left = P.K[i, j]
+    for e in range(part.start, part.stop):
+        left -= P.K[i, P.loc[e]] * P.R[j, e]
+    return left
 
 
 @bare
@@ -318,7 +324,7 @@ def _completed(P, s, lists, both, x, F, level, b, own, outputs):
             for k, change in ((v // m, -x[s, j]), (P.y[v % m], x[s, j])):
                 _add(outputs[k], change, P.K[v % m])
                 for e in range(P.first[k], P.first[k + 1]):
-                    outputs[k, P.loc[e]] -= change * P.K_S[v % m, e]
+                    outputs[k, P.loc[e]] -= change * P.K[v % m, P.loc[e]]
 
 
 @bare

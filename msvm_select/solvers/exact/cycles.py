@@ -278,16 +278,31 @@ def cycle_steps(K, Z, diag, A, F, off, box, least, long_least, most_steps):
     return steps, _best_pair(rise, fall)[0]
 
 
+@bare
+def _raise(out, level, row):
+    """out = max(out, level + row)."""
+    for i in range(out.size):
+        out[i] = max(out[i], level + row[i])
+
+
+@bare
+def _lower(out, level, row):
+    """out = min(out, level + row)."""
+    for i in range(out.size):
+        out[i] = min(out[i], level + row[i])
+
+
 @inner
 def _largest_mean(gains, Q):
-    """Karp: the largest mean gain of a cycle among the classes that have samples."""
+    """Karp: the largest mean gain of a cycle among the classes that have samples.
+
+    gains: NONE from a class to itself. (Sums of a few NONE are no more than NONE.)
+    """
     walk = np.full((Q + 1, Q), NONE)
     walk[0] = 0.0
     for t in range(Q):
         for a in range(Q):
-            for b in range(Q):
-                if a != b and gains[a, b] > NONE / 2 and walk[t, a] > NONE / 2:
-                    walk[t + 1, b] = max(walk[t + 1, b], walk[t, a] + gains[a, b])
+            _raise(walk[t + 1], walk[t, a], gains[a])
     best = NONE
     for b in range(Q):
         if walk[Q, b] > NONE / 2:
@@ -325,9 +340,7 @@ def _certified(A, F, off, box):
         span[a, a] = 0.0
     for j in range(Q):
         for a in range(Q):
-            for b in range(Q):
-                if span[a, j] < -NONE / 2 and span[j, b] < -NONE / 2:
-                    span[a, b] = min(span[a, b], span[a, j] + span[j, b])
+            _lower(span[a], span[a, j], span[j])
     b_ = np.full(Q, -np.inf)
     n = present.sum()
     for a in range(Q):
@@ -348,10 +361,9 @@ def _certified(A, F, off, box):
                 slack = max(slack, found[2])
     stretch = (1.0 + ULPS) / (1.0 - slack) if slack > 0.0 else 1.0
     dual = sum_alpha - 0.5 * square
-    primal = min(
-        _primal(F, off, box, present, b_, square, 1.0),
-        _primal(F, off, box, present, b_, square, stretch),
-    )
+    primal = _primal(F, off, box, present, b_, square, 1.0)
+    if stretch != 1.0:
+        primal = min(primal, _primal(F, off, box, present, b_, square, stretch))
     return (primal - dual) / max(1.0, abs(dual)), cycle, b_
 
 
@@ -457,10 +469,13 @@ def _ties(seen, off):
         if off[c + 1] > off[c]:
             reached[c] = True
             break
-    for _ in range(Q):
+    grows = True
+    while grows:
+        grows = False
         for a in range(Q):
             for b in range(Q):
-                reached[b] |= reached[a] and seen[a, b]
+                if reached[a] and seen[a, b] and not reached[b]:
+                    reached[b] = grows = True
     alone = 0
     for c in range(Q):
         alone += off[c + 1] > off[c] and not reached[c]

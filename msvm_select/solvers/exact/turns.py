@@ -105,6 +105,29 @@ def _add(out, factor, row):
         out[i] += factor * row[i]
 
 
+@njit(**BARE, fastmath={"contract", "reassoc", "nsz"})
+def _dot_four(a, b, c, d, row):
+    s, t, u, v = 0.0, 0.0, 0.0, 0.0
+    for i in range(row.size):
+        s += a[i] * row[i]
+        t += b[i] * row[i]
+        u += c[i] * row[i]
+        v += d[i] * row[i]
+    return s, t, u, v
+
+
+@bare
+def _products(V, Z, at, n, D):
+    """D (n, all): v_a' z_b for a up to b, and what else four at a time give."""
+    for first in range(0, n, 4):
+        a, b = V[at[first]], V[at[min(first + 1, n - 1)]]
+        c, d = V[at[min(first + 2, n - 1)]], V[at[min(first + 3, n - 1)]]
+        for j in range(first, at.size):
+            found = _dot_four(a, b, c, d, Z[at[j]])
+            for i in range(min(4, n - first)):
+                D[first + i, j] = found[i]
+
+
 @bare
 def _apart(P, k, i, j):
     """K_ij less what the entries of class k make up for; i, j outside S_k."""
@@ -225,13 +248,12 @@ def solve_each(P, stat, share, lists, counts, x, at, V, Z, level, sound):
     m, most = P.y.size, lists.shape[1]
     M, goal, scale = np.empty((most, most)), np.empty(most), np.empty(most)
     order, whose = np.empty(most, np.int64), np.empty((3, most), np.int64)
-    left, right = np.empty((most, V.shape[1])), np.empty((most, V.shape[1]))
+    D, rows = np.empty((most, most)), np.empty(most, np.int64)
     for s in range(stat.shape[0]):
         n, both = counts[s]
         for j in range(both):
-            _copy(left[j], V[at[lists[s, j]]])
-            _copy(right[j], Z[at[lists[s, j]]])
-        D = np.dot(left[:n], right[:both].T)
+            rows[j] = at[lists[s, j]]
+        _products(V, Z, rows[:both], n, D)
         _direct(P, lists[s, :both], n, D, whose)
         for i in range(n):
             v = lists[s, i]
@@ -253,10 +275,10 @@ def solve_each(P, stat, share, lists, counts, x, at, V, Z, level, sound):
         if sound[s]:
             _copy(x[s, :n], goal[:n])
             for j in range(both):
-                _add(level[s], x[s, j], right[j])
-            rows = P.TU.shape[0]
-            for i in range(rows):  # lambda is taken out of z
-                level[s, i] += _dot(P.TU[i], level[s, rows:])
+                _add(level[s], x[s, j], Z[rows[j]])
+            end = P.TU.shape[0]
+            for i in range(end):  # lambda is taken out of z
+                level[s, i] += _dot(P.TU[i], level[s, end:])
 
 
 @kernel
@@ -335,9 +357,12 @@ def _copy(out, row):
 
 @njit(**BARE, fastmath={"contract"})
 def _slopes(side, r, own, outputs, b, w):
-    """w = side (r - own + outputs + b): beyond 0 it is wrong."""
+    """w = side (r - own + outputs + b): beyond 0 it is wrong; -> how many are."""
+    count = 0
     for i in range(w.size):
         w[i] = side[i] * (r[i] - own[i] + outputs[i] + b)
+        count += w[i] > SLACK
+    return count
 
 
 @bare
@@ -412,7 +437,8 @@ def judge_each(P, stat, lists, counts, x, F, level, wrong, end, alpha, change):
         made = _wrong_alpha(P, s, stat, lists, counts, x, F)
         for k in range(Q):
             part = slice(k * m, (k + 1) * m)
-            _slopes(P.side[part], P.r[part], own, outputs[k], b[k], w)
+            if not _slopes(P.side[part], P.r[part], own, outputs[k], b[k], w):
+                continue
             for i in range(m):
                 if w[i] > SLACK and stat[s, k * m + i] == 0:
                     stat[s, k * m + i] = MOVING

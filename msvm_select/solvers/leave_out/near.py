@@ -28,6 +28,7 @@ from msvm_select.solvers.exact.together import MOSTLY, nearest
 from msvm_select.solvers.exact.workbench import Training
 
 MANY = 4000  # variables from which it is looked at
+TOGETHER = 4e5  # outputs of others that are computed at once: they stay in the cache
 IDLE = -1e-9  # r of a sample that stays idle
 BESIDE = 1e-5  # of the largest alpha: so near to a bound it may be rounding
 
@@ -134,13 +135,21 @@ class Near:
 
     def others_idle(self, samples: Ints, alphas: Floats, proof: Proof) -> Mask:
         """Whether all others stay idle in these machines; who does not is missed."""
-        tau = self.tau_of(alphas)
-        F = np.empty((len(self.A), len(alphas), self.others.size))
-        for k, (own, across) in enumerate(self.of_known):
-            np.matmul(tau[k].take(own, axis=1), across, out=F[k])
-        add_few(tau, self.known, self.across, F)
         wrong, count = np.zeros(self.others.size, bool), np.zeros(len(alphas), np.int64)
-        breach_each(self.F_others, F, self.offsets_others, proof.b, IDLE, wrong, count)
+        some = max(1, int(TOGETHER // (len(self.A) * self.others.size)))
+        room = np.empty(min(some, len(alphas)) * len(self.A) * self.others.size)
+        for first in range(0, len(alphas), some):
+            here = slice(first, first + some)
+            tau = self.tau_of(alphas[here])
+            F = room[: tau.shape[1] * len(self.A) * self.others.size]
+            F = F.reshape(len(self.A), tau.shape[1], self.others.size)
+            for k, (own, across) in enumerate(self.of_known):
+                np.matmul(tau[k].take(own, axis=1), across, out=F[k])
+            add_few(tau, self.known, self.across, F)
+            breach_each(
+                self.F_others, F, self.offsets_others, proof.b[here], IDLE,
+                wrong, count[here],
+            )  # fmt: skip
         self.missed[self.others[wrong]] = True
         idle = np.asarray((count == 0) & proof.told[:, 2])
         self.waiting[self.rows[samples[~idle]]] = True

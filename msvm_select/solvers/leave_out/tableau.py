@@ -229,6 +229,7 @@ class _Arcs:
         sizes = mask.sum(axis=1).astype(float)
         squares = (sizes**2).sum() + float(touched.size) ** 2
         cubes = (sizes**3).sum() + float(touched.size) ** 3
+        # what both take for the others at most: that tells best which one is faster
         asked = float(self.y.size) * sizes.sum() if n < self.a.size else 0.0
         by_classes = cubes + n * (squares + asked) + Q * A_WHOLE_CLASS
         dense = n**3 + n**2 * (self.a.size - n)
@@ -286,6 +287,45 @@ class _Listed:
         return found
 
 
+class _Moved:
+    """How F_{y_j} - F_jl of some arcs N moves with alpha of others, M.
+
+    That is H_NM alpha, by one product for each class, of K between the samples whose
+    F_k is asked for and those that have a tau_k: half of what H takes, or less.
+    """
+
+    def __init__(self, gram: Gram, M: _Listed, N: _Listed) -> None:
+        """Which samples these are."""
+        self.M, self.N = M, N
+        self.into, self.out_of = np.empty((2, M.rows.size), np.int64)
+        self.own, self.other = np.empty((2, N.rows.size), np.int64)
+        self.classes: list[tuple[slice, slice, Floats]] = []
+        moved, asked = 0, 0  # samples of the classes before
+        for c in range(M.Q):
+            heads, tails, mine, theirs = (
+                M.cols == c, M.tails == c, N.tails == c, N.cols == c
+            )  # fmt: skip
+            some = np.unique(M.rows[heads | tails])
+            others = np.unique(N.rows[mine | theirs])
+            self.into[heads] = moved + np.searchsorted(some, M.rows[heads])
+            self.out_of[tails] = moved + np.searchsorted(some, M.rows[tails])
+            self.own[mine] = asked + np.searchsorted(others, N.rows[mine])
+            self.other[theirs] = asked + np.searchsorted(others, N.rows[theirs])
+            parts = slice(moved, moved + some.size), slice(asked, asked + others.size)
+            self.classes.append((*parts, gram.block(some, others)))
+            moved, asked = parts[0].stop, parts[1].stop
+
+    def __call__(self, alpha: Floats, b: Floats, out: Floats) -> None:
+        """out (p, N) -= that of alpha (p, M), with b (p, Q) added to F."""
+        first, last, _ = self.classes[-1]
+        tau, F = np.empty((len(alpha), first.stop)), np.empty((len(alpha), last.stop))
+        spread(alpha, self.into, self.out_of, tau)
+        for some, others, K in self.classes:
+            np.matmul(tau[:, some], K, out=F[:, others])
+        level = b + self.M.shift * (alpha @ self.M.incidence)  # K of H has the shift
+        subtract(F, self.own, self.other, level, self.N.tails, self.N.cols, out)
+
+
 def _dense(gram: Gram, Q: int, arcs: _Arcs) -> Tableau | None:
     """By the inverse of KKT as a whole; N is all that is not free.
 
@@ -307,7 +347,7 @@ def _dense(gram: Gram, Q: int, arcs: _Arcs) -> Tableau | None:
     n = chosen.size
     others = np.delete(np.arange(a.size), chosen)
     N = _Listed(gram, Q, arcs, others)
-    arcs_M, arcs_N = M.incidence, N.incidence
+    arcs_M, moved = M.incidence, _Moved(gram, M, N)
     W = sharp @ arcs_M
     weight = arcs_M.T @ W
     present = np.flatnonzero(np.bincount(y, minlength=Q))[1:]  # one class is the gauge
@@ -316,18 +356,21 @@ def _dense(gram: Gram, Q: int, arcs: _Arcs) -> Tableau | None:
         return None
     unweight = np.linalg.inv(weight)
     E = W[:, present] @ unweight
-    H_MN = N.products(M.rows, arcs_M)
-    arcs_N = arcs_N[:, present]
     K, space = _room_for_all(gram, n, a.size)
     table = space[:n]
     G = table[:, :n]
     np.subtract(sharp, E @ W[:, present].T, out=G)
-    np.matmul(G, H_MN, out=table[:, n:])
-    table[:, n:] += E @ arcs_N.T
-    table[:, n:] *= -1.0  # np.negative in place spoils one column of 64-byte rows
 
-    moving = np.vstack((H_MN, arcs_N.T))
-    Y = E.T @ H_MN - unweight @ arcs_N.T
+    def levels(b: Floats) -> Floats:
+        """Of all classes, from those that are no gauge."""
+        found = np.zeros((b.shape[0], Q))
+        found[:, present] = b
+        return found
+
+    table[:, n:] = 0.0
+    moved(G, levels(E), table[:, n:])
+    B = unweight @ N.incidence[:, present].T  # of a shift of each of N, in b
+    moved(E.T.copy(), np.zeros((present.size, Q)), B)
     steps = N.incidence
     leaves = np.zeros((y.size, Q))  # what is no force on M where a sample leaves
     leaves[N.rows, N.cols] = a[others]
@@ -335,15 +378,15 @@ def _dense(gram: Gram, Q: int, arcs: _Arcs) -> Tableau | None:
 
     def answer(found: Floats, samples: Ints, tau: Floats, b: Floats) -> Floats:
         """Add how r_N answers, where alpha_M does and the biases move by b."""
-        change = np.hstack((found[:, :n], b)) @ moving
-        np.negative(N.add_products(samples, tau, change), out=found[:, n:])
+        found[:, n:] = -N.products(samples, tau)
+        moved(found[:, :n], levels(b), found[:, n:])
         return found
 
     def respond(wanted: Ints) -> Floats:
         """The rows of variables of N."""
         v, found = wanted - n, np.empty((wanted.size, a.size))
         found[:, :n] = table[:, wanted].T
-        return answer(found, N.rows[v], steps[v], -Y[:, v].T)
+        return answer(found, N.rows[v], steps[v], B[:, v].T)
 
     def fall(samples: Ints) -> Floats:
         """Of what each sample shifts."""
@@ -618,6 +661,27 @@ def _sharpened(H: Floats, inverse: Floats) -> tuple[Floats, float]:
         inverse = inverse + inverse @ step
         inverse = (inverse + inverse.T) / 2.0
     return inverse, worst
+
+
+@kernel
+def spread(alpha, into, out_of, tau):
+    """tau (p, ..): what alpha (p, n) takes into some places and out of others."""
+    for p in range(alpha.shape[0]):
+        row = tau[p]
+        for i in range(row.size):
+            row[i] = 0.0
+        for v in range(into.size):
+            row[into[v]] -= alpha[p, v]
+            row[out_of[v]] += alpha[p, v]
+
+
+@kernel
+def subtract(F, own, other, level, tails, heads, out):
+    """out[p, v] -= F_own + level of its tail - F_other - level of its head."""
+    for p in range(out.shape[0]):
+        row, b = F[p], level[p]
+        for v in range(own.size):
+            out[p, v] -= row[own[v]] - row[other[v]] + b[tails[v]] - b[heads[v]]
 
 
 @kernel

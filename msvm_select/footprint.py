@@ -28,21 +28,20 @@ LOOKED_AT_UP_TO = 2000  # samples up to which it is asked whether all are told a
 STORED = 4.4e7  # numbers in the rows that are kept
 ROWS_AT_ONCE = 256 * 4  # rows in work
 ASKED_FOR = 1.5  # rows, by the free variables
-COPIED = 2.5  # times what a chunk changes, in its proof
+COPIED = 4.0  # times the alpha of all machines that are proven at once, in their proof
 LEAST_NORM_UP_TO = 4000  # variables up to which the alpha of least norm is looked for
 ALL_IN_TABLE = 2800  # variables of a tableau that watches all
 WIDER, LEAST_WIDTH = 2.2, 800.0  # numbers in a row, by the free variables, and more
-TOGETHER_FROM, MOST_KEPT = (
-    1000.0,
-    2.5e8,
-)  # free variables; numbers kept in place of rows
+BY_PRODUCTS_FROM = 1000.0  # free variables
+KEPT_BY_PRODUCTS = 2.5e8  # numbers kept in place of rows
 IN_A_BATCH = 1e6  # outputs of samples that are worked on at once
-ASKED_OF_CHUNK = 1e7  # numbers that the samples of a chunk ask for
+IN_A_BLOCK, A_BLOCK = 3e6, (128.0, 256.0)  # alpha of machines proven at once, and these
 MOST_AT_ONCE = 256
 IN_WORK = 2**22  # numbers in a block of K in work
 USUAL_POWER, POWERS = 0.7, (0.2, 1.0)  # of m by which a count grows
 OF_FEATURES = 3  # tables of the size of Z
 WORKING_SET = 2500  # of many samples, those that K is held of, and the groups
+LEAST_SET, SET_BY_FREE = 2000.0, 2.5  # the largest such set, by those with a free one
 
 
 Seen = tuple[int, float, float]
@@ -143,13 +142,17 @@ class Footprint:
 
     def peak_bytes(self, free: float = 0.0, touched: float = 0.0) -> float:
         """All, where so many variables of so many samples are free at the most."""
-        each, looked = self.matrices * self.gram_bytes, 0.0
+        gram, looked = float(self.gram_bytes), 0.0
+        if self.shrinks:
+            side = min(float(self.m), LEAST_SET + SET_BY_FREE * touched)
+            gram = max(gram, NUMBER * side**2)
+        each = self.matrices * gram
         if self.machine == "ww" and not self.needs_none:
             train = self._training(free, touched)
             out = self._leaving_out(free, touched) if self.leaves_out else 0.0
-            held = (self.matrices if self.folds else self._held) * self.gram_bytes
+            held = (self.matrices if self.folds else self._held) * gram
             if self.m <= LOOKED_AT_UP_TO and self.loss == "l1":
-                looked = held + self.gram_bytes
+                looked = held + gram
             each = max(each, looked, held + NUMBER * max(train, out))
         each += self.factor_bytes
         each += NUMBER * (min(IN_WORK, self.m**2) + 12 * self.m * self.Q)
@@ -169,15 +172,13 @@ class Footprint:
     def _leaving_out(self, free: float, touched: float) -> float:
         """Numbers of the tableau, its rows, and of what a chunk of samples asks for."""
         arcs = self.m * (self.Q - 1.0)
-        chunk = min(
-            max(ASKED_OF_CHUNK / max(1.0, (self.Q - 1) * arcs), 16.0), MOST_AT_ONCE
-        )
-        proof = COPIED * self.Q * self.m * min(chunk, self.m)
+        block = min(max(IN_A_BLOCK / (self.m * self.Q), A_BLOCK[0]), A_BLOCK[1])
+        proof = COPIED * self.Q * self.m * min(block, self.m)
         if arcs <= ALL_IN_TABLE or self.Q == 2:
             table = 3.0 * free * arcs + 3.0 * free**2
-            return table + min(STORED / 4.0, arcs**2) + proof
+            return table + min(STORED / 4.0, arcs**2)
         kept = 2.0 * (free + touched) * (self.m + touched)
-        if free >= TOGETHER_FROM and kept <= MOST_KEPT:
+        if free >= BY_PRODUCTS_FROM and kept <= KEPT_BY_PRODUCTS:
             at_work = MOST_AT_ONCE * self.Q * self.m / 4.0 + 4.0 * IN_A_BATCH
             return 2.0 * self._by_class(free, touched) + 1.5 * kept + at_work
         width = min(WIDER * free + LEAST_WIDTH, arcs)

@@ -48,7 +48,7 @@ SOME = 256  # rows at a time
 MOST_SEARCHES = 200
 DAMPING = 1e-12
 SETTLED = 1e-12
-ROUNDED = 100.0  # times that: where it no longer falls, the rest is rounding
+NO_LOWER = 100.0  # times that: where it no longer falls, the rest is rounding
 _entangled_of: WeakKeyDictionary[Gram, Mask] = WeakKeyDictionary()
 
 
@@ -271,7 +271,7 @@ def nearest_to_zero(basis: Floats, start: Floats, top: Floats) -> Floats | None:
         inside = (Bu > 0.0) & (Bu < top)
         some = basis[inside]
         worst = float(np.abs(slope).max(initial=0.0))
-        if worst <= enough or last <= worst <= ROUNDED * enough:
+        if worst <= enough or last <= worst <= NO_LOWER * enough:
             x[inside] += np.linalg.lstsq(some.T, slope, rcond=1e-10)[0]  # last digits
             low, high = x < RESIDUE, x > top - RESIDUE
             return np.where(low, 0.0, np.where(high, top, x))

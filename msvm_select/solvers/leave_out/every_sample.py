@@ -60,8 +60,9 @@ from msvm_select.solvers.leave_out.exchanges import (
 from msvm_select.solvers.leave_out.near import BESIDE, Near, Proof
 from msvm_select.solvers.leave_out.tableau import Tableau, build
 
-CHUNK = 256  # samples between two words of progress
-A_BLOCK = 128  # of them, those that one thread takes
+A_BLOCK = 128, 256  # samples that one thread takes: at least, and at most
+IN_A_BLOCK = 3e6  # in alpha of the machines without these, for which that is enough
+BLOCKS_AT_ONCE = 2  # between two words of progress
 IN_A_RACE = 32  # the same at first where somebody may end it
 OWN = 0.5  # the part of K_pp that others do not make up for, roughly
 MOST_STORED = 4e7  # numbers in the rows that are kept
@@ -103,10 +104,10 @@ def judge_every_sample(
         asked = asked[only[work.bench.order[asked]]]
     work.asked = asked.size
     work.show(watch, asked)  # before anything is set up
-    shifts = (work.full.dual.Q - 1) * work.full.A.size  # numbers one sample may ask for
-    chunk = int(np.clip(A_CHUNK * MOST_STORED // shifts, 16, CHUNK))
-    if asked.size and work.kept is not None and work.kept.together is not None:
-        chunk = CHUNK
+    chunk = BLOCKS_AT_ONCE * work.block
+    if asked.size and work.kept is not None and work.kept.together is None:
+        shifts = (work.full.dual.Q - 1) * work.kept.tableau.width  # of one sample
+        chunk = int(np.clip(A_CHUNK * MOST_STORED // shifts, 16, chunk))
     if isinstance(work.bench.sorted_gram, Blocks):  # each is proven by all samples
         chunk = min(chunk, IN_A_RACE * 2)
     everyone, alike, first = asked, work.alike(asked), chunk
@@ -186,6 +187,7 @@ class _LeavingOut:
         self.foreseen: dict[int, Floats] = {}
         self.proves, self.asked = False, m
         self.present = np.bincount(self.y, minlength=Q) > 0
+        self.block = int(np.clip(IN_A_BLOCK // (m * Q), *A_BLOCK))
 
     def sort_out(self, every_margin: bool) -> Ints:
         """Answer what needs no work; -> the samples that do."""
@@ -242,7 +244,7 @@ class _LeavingOut:
             return
         kept.need_those_of(samples)
         # How they are split does not depend on jobs, and so no digit does.
-        count = 1 if kept.makes else -(-samples.size // A_BLOCK)  # they share the rows
+        count = 1 if kept.makes else -(-samples.size // self.block)  # they share rows
         parts = np.array_split(samples, count)
         with ThreadPoolExecutor(jobs) as pool:
             several = pool.map if jobs > 1 else map

@@ -28,7 +28,9 @@ from msvm_select.solvers.exact.together import MOSTLY, nearest
 from msvm_select.solvers.exact.workbench import Training
 
 MANY = 4000  # variables from which it is looked at
-TOGETHER = 4e5  # outputs of others that are computed at once: they stay in the cache
+OUTPUTS_AT_ONCE = (
+    4e5  # outputs of others that are computed at once: they stay in the cache
+)
 IDLE = -1e-9  # r of a sample that stays idle
 BESIDE = 1e-5  # of the largest alpha: so near to a bound it may be rounding
 
@@ -136,7 +138,7 @@ class Near:
     def others_idle(self, samples: Ints, alphas: Floats, proof: Proof) -> Mask:
         """Whether all others stay idle in these machines; who does not is missed."""
         wrong, count = np.zeros(self.others.size, bool), np.zeros(len(alphas), np.int64)
-        some = max(1, int(TOGETHER // (len(self.A) * self.others.size)))
+        some = max(1, int(OUTPUTS_AT_ONCE // (len(self.A) * self.others.size)))
         room = np.empty(min(some, len(alphas)) * len(self.A) * self.others.size)
         for first in range(0, len(alphas), some):
             here = slice(first, first + some)

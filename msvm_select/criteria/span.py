@@ -31,7 +31,7 @@ from msvm_select.geometry.arcs import Arcs
 from msvm_select.geometry.spans import predict_parts
 from msvm_select.left_out import LeftOut
 from msvm_select.parts import Composed, Parts, gathered
-from msvm_select.records import Blocks, Floats, Ints
+from msvm_select.records import Blocks, Floats, Ints, Mask
 from msvm_select.solution import Solution
 
 SPAN_RIDGE = 1e-9  # of H_MM: more free variables than dimensions make it singular
@@ -52,22 +52,26 @@ class Span(Criterion):
 
     def score(self, cell: Cell, carry: Any = None) -> Score:
         """The share; nothing where the free variables cannot be factored."""
-        wrong = predicted_errors(cell.solution)
-        return Score({self.column: None if wrong is None else wrong / cell.data.m})
+        wrong = predicted_wrong(cell.solution)
+        return Score({self.column: None if wrong is None else cell.data.share(wrong)})
 
     def carried(self, cells: Sequence[Cell], carry: Any = None) -> Any:
         """Nothing is kept."""
 
 
-def predicted_errors(machine: Solution | Composed) -> int | None:
-    """How many samples are predicted to be wrong; None where nothing is predicted."""
+def predicted_wrong(machine: Solution | Composed) -> Mask | None:
+    """Which samples (m,) are predicted to be wrong; None where nothing is predicted."""
     if isinstance(machine, Composed):
         found = predicted_left_out(machine)
-        return None if found is None else found.errors
+        return None if found is None else found.wrong
     margins = predicted_margins(machine)
-    if margins is None:
-        return None
-    return int((~(margins.min(axis=1) > 0.0)).sum())
+    return None if margins is None else ~(margins.min(axis=1) > 0.0)
+
+
+def predicted_errors(machine: Solution | Composed) -> int | None:
+    """How many these are."""
+    wrong = predicted_wrong(machine)
+    return None if wrong is None else int(np.count_nonzero(wrong))
 
 
 def predicted_left_out(machine: Composed) -> LeftOut | None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from sklearn.svm import SVC
@@ -57,6 +59,20 @@ def test_a_prediction_that_holds_is_exact(name, kernel, loss, C):
     assert held.any() or loss == "l1"
     idle = ~solution.is_support_vector & solution.b_unique
     assert predicted[idle] == pytest.approx(exact.margins[idle], abs=1e-9)
+
+
+@pytest.mark.parametrize("machine", ["ww", "ovo"])
+def test_the_rate_counts_by_weight(machine):
+    """A sample of weight 2 counts twice, as in the rate of leave-one-out."""
+    data = blobs(40, 3, spread=1.6, seed=5).dataset()
+    weights = np.where(np.arange(data.m) % 3 == 0, 2.0, 1.0)
+    grid = {"C": 1.0, "gamma": 0.05, "machine": machine, "criteria": "span,loo"}
+    row = run_sweep(replace(data, weights=weights), **grid).best
+    of_all = row.span_rate * weights.sum()
+    assert of_all == pytest.approx(round(of_all), abs=1e-9)
+    assert row.span_rate == pytest.approx(row.loo_rate, abs=0.1)
+    plain = row.span_rate * data.m
+    assert plain != pytest.approx(round(plain), abs=1e-9)
 
 
 def test_the_formula_for_samples_with_free_variables_only(three):

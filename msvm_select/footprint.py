@@ -34,7 +34,7 @@ ALL_IN_TABLE = 2800  # variables of a tableau that watches all
 WIDER, LEAST_WIDTH = 2.2, 800.0  # numbers in a row, by the free variables, and more
 BY_PRODUCTS_FROM = 1000.0  # free variables
 KEPT_BY_PRODUCTS = 2.5e8  # numbers kept in place of rows
-IN_A_BATCH = 1e6  # outputs of samples that are worked on at once
+IN_A_BATCH, MOST_IN_A_BATCH = 4e6, 96.0  # outputs that are worked on at once, samples
 IN_A_BLOCK, A_BLOCK = 3e6, (128.0, 256.0)  # alpha of machines proven at once, and these
 MOST_AT_ONCE = 256
 IN_WORK = 2**22  # numbers in a block of K in work
@@ -179,7 +179,9 @@ class Footprint:
             return table + min(STORED / 4.0, arcs**2)
         kept = 2.0 * (free + touched) * (self.m + touched)
         if free >= BY_PRODUCTS_FROM and kept <= KEPT_BY_PRODUCTS:
-            at_work = MOST_AT_ONCE * self.Q * self.m / 4.0 + 4.0 * IN_A_BATCH
+            outputs = float(self.Q * self.m)
+            batch = min(IN_A_BATCH, MOST_IN_A_BATCH * outputs)
+            at_work = MOST_AT_ONCE * outputs / 4.0 + 4.0 * batch
             return 2.0 * self._by_class(free, touched) + 1.5 * kept + at_work
         width = min(WIDER * free + LEAST_WIDTH, arcs)
         rows = min(STORED, ASKED_FOR * free * width) + ROWS_AT_ONCE * width

@@ -41,7 +41,8 @@ from msvm_select.solvers.exact.turns import (
 MOST_CHANGED = 200  # unknowns of a small system
 MOST_PUT_RIGHT = 500  # the same where there is one only
 LIKELY_NEEDED = 1.25  # of the entries: of so many variables V and Z are asked for
-IN_A_BATCH = 1e6  # in the outputs of the samples that are worked on at once
+IN_A_BATCH = 4e6  # in the outputs of the samples that are worked on at once,
+MOST_IN_A_BATCH = 96  # and how many of these: some are for other threads
 MOST_KEPT = 2.5e8  # in what is kept beside a factor (2 GB)
 SHARP_FACTOR = 1e-10  # an error of the factor that needs no refinement
 TURNS_A_STEP = 15  # at one step
@@ -296,7 +297,8 @@ class _Run:
         self.turns, self.vain, self.made = np.zeros((3, n), np.int64)
         self.best = np.full(n, self.stat.shape[1])
         self.active = np.ones(n, bool)
-        self.few = min(n, max(1, int(IN_A_BATCH // self.stat.shape[1])))
+        few = int(np.clip(IN_A_BATCH // self.stat.shape[1], 1, MOST_IN_A_BATCH))
+        self.few = min(n, few)
         self.rooms: list[Floats] = []  # where threads compute; new ones take long
 
     def turn(self, pool: ThreadPoolExecutor | None) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from unittest.mock import patch
 
 import numpy as np
@@ -11,7 +12,7 @@ from msvm_select.kernels.rbf import Rbf
 from msvm_select.records import Dual
 from msvm_select.solvers.exact import classes, together
 from msvm_select.solvers.exact.solver import Exact
-from msvm_select.solvers.leave_out import tableau
+from msvm_select.solvers.leave_out import near, tableau
 from tests.solvers.test_classes import PROBLEMS, dual_of
 from tests.solvers.test_leave_one_out import (
     assert_same_answers,
@@ -107,3 +108,36 @@ def test_one_inverse_for_all_classes_answers_as_their_own_do(name, C, settled):
     one, other = found
     np.testing.assert_allclose(one.margins, other.margins, atol=1e-7)
     assert_same_answers(other, by_retraining(dual))
+
+
+def test_alpha_may_be_that_of_the_second_of_two_samples_at_one_place(
+    settled, monkeypatch
+):
+    """The factor knows the first; what is found balances the flow all the same."""
+    problem, C = PROBLEMS["five"], 3.0
+    X, y = problem.X.copy(), problem.y
+    pairs = [np.flatnonzero(y == k)[:2] for k in range(problem.Q)]
+    for one, other in pairs:
+        X[other] = X[one]
+    machine = Exact().solve(dual_of(replace(problem, X=X), 0.7, C))
+    alpha = machine.alpha.copy()
+    for one, other in pairs:  # that of one arc is the second's, the others' are shared
+        arc = np.argmax(np.where(alpha[one] < 0.4 * C, alpha[one], 0.0))
+        alpha[other, arc] += alpha[one, arc]
+        alpha[one, arc] = 0.0
+    tau = -alpha
+    tau[np.arange(y.size), y] = alpha.sum(axis=1)
+    assert np.abs(machine.dual.gram.matrix @ tau - machine.F).max() < 1e-9
+    facts = []
+    proof = near.Near.proof
+
+    def noted(self, *given):
+        found = proof(self, *given)
+        facts.append(found.facts)
+        return found
+
+    monkeypatch.setattr(near.Near, "proof", noted)
+    left_out = Exact().leave_out(replace(machine, tau=tau), every_margin=True)
+    assert len(settled) > 20
+    assert np.abs(np.concatenate(facts)).max() < 1e-8
+    assert_same_answers(left_out, by_retraining(machine.dual))

@@ -99,14 +99,15 @@ class Together:
         side = np.where(rest, at_zero * 1.0 - at_top, 0.0)
         loose = np.flatnonzero(rest & ~at_zero & ~at_top)
         small = 1e-9 * min(float(box[box > 0.0].min()), float(alpha.max()))
-        free = entry >= 0
-        low = np.where(free, alpha - box - small, -np.inf)
-        high = np.where(free, alpha + small, np.inf)
+        cls, known = np.repeat(np.arange(Q), np.diff(first)), np.flatnonzero(var >= 0)
+        low, high = np.full(Q * m, -np.inf), np.full(Q * m, np.inf)
+        at, value = cls[known] * m + loc[known], alpha.ravel()[var[known]]
+        low[at], high[at] = value - box[var[known] % m] - small, value + small
         self.P = Parts(
             y, K, K_S, R, entry.ravel(), factor.places(m), loc, row,
-            np.repeat(np.arange(Q), np.diff(first)), first, var,
+            cls, first, var,
             alpha.ravel(), r.ravel(), side.ravel(), loose,
-            low.ravel(), high.ravel(), box, factor.TU, small,
+            low, high, box, factor.TU, small,
         )  # fmt: skip
         self.answered = by_whole or _ByClass()
 

@@ -30,7 +30,9 @@ class Parts(NamedTuple):
     R_k for other samples i. K_S (m, entries): K between all samples and the entries',
     or empty.
     side: 1 for what is at 0 and not free, -1 at C; ``loose``: neither of these, and not
-    free. low, high (Q m): between which alpha of the free ones may fall; of others any.
+    free. low, high (Q m): between which alpha of an entry's variable may fall, at the
+    place of the entry; elsewhere anything may be. (Of samples at one place, only the
+    first has entries, and a variable may be that of another.)
     """
 
     y: NDArray[np.int64]
@@ -379,14 +381,16 @@ def _wrong_alpha(P, s, stat, lists, counts, x, F):
     """Exchange what left its box, and what is held against its force; -> how many."""
     m, made = P.y.size, 0
     for k in range(F.shape[0]):
-        first = k * m
-        fall, low, high = F[k, s], P.low[first : first + m], P.high[first : first + m]
+        here = slice(k * m, (k + 1) * m)
+        fall, low, high = F[k, s], P.low[here], P.high[here]
         if _outside(fall, low, high):
             for i in range(m):
                 above = fall[i] > high[i]
-                if (above or fall[i] < low[i]) and stat[s, first + i] == 0:
-                    stat[s, first + i] = HELD if above else AT_TOP
-                    made += 1
+                if above or fall[i] < low[i]:
+                    v = P.var[P.place[k, i]]
+                    if stat[s, v] == 0:
+                        stat[s, v] = HELD if above else AT_TOP
+                        made += 1
     for j in range(counts[s, 0]):
         v = lists[s, j]
         t = stat[s, v]
@@ -462,12 +466,11 @@ def _write(P, s, stat, lists, n, x, F, A):
     for k in range(F.shape[0]):
         for i in range(m):
             v = k * m + i
-            if stat[s, v] != 0:
-                A[v] = _bound(P, stat[s, v], v)
-            elif P.entry[v] >= 0:
-                A[v] = P.alpha[v] - F[k, s, i]
-            else:
-                A[v] = P.alpha[v]
+            A[v] = P.alpha[v] if stat[s, v] == 0 else _bound(P, stat[s, v], v)
+    for e in range(P.var.size):
+        v = P.var[e]
+        if v >= 0 and stat[s, v] == 0:
+            A[v] = P.alpha[v] - F[P.cls[e], s, P.loc[e]]
     for j in range(n):
         v = lists[s, j]
         if stat[s, v] == MOVING:

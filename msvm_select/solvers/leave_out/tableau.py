@@ -65,6 +65,7 @@ WITH_TWINS = 6000  # the same where samples of different classes are at one plac
 TOGETHER_FROM = 700  # free variables from which rows of the tableau are the dearer road
 WATCHED = 0.8  # of the number of free variables: so many others are watched
 MADE_BY_K = 500  # samples up to which rows are made by K, one by one
+SMALL_H = 5e4  # numbers in a block of H that is held
 TWINS = 1e-12  # of K_ii: samples at such a distance (squared) are at one place
 
 
@@ -291,12 +292,16 @@ class _Moved:
     """How F_{y_j} - F_jl of some arcs N moves with alpha of others, M.
 
     That is H_NM alpha, by one product for each class, of K between the samples whose
-    F_k is asked for and those that have a tau_k: half of what H takes, or less.
+    F_k is asked for and those that have a tau_k: half of what H takes, or less. Where H
+    is small, it is held.
     """
 
     def __init__(self, gram: Gram, M: _Listed, N: _Listed) -> None:
         """Which samples these are."""
-        self.M, self.N = M, N
+        self.M, self.N, self.H = M, N, np.empty((0, 0))
+        if M.rows.size * N.rows.size <= SMALL_H:
+            self.H, self.arcs = N.products(M.rows, M.incidence), N.incidence.T
+            return
         self.into, self.out_of = np.empty((2, M.rows.size), np.int64)
         self.own, self.other = np.empty((2, N.rows.size), np.int64)
         self.classes: list[tuple[slice, slice, Floats]] = []
@@ -317,6 +322,10 @@ class _Moved:
 
     def __call__(self, alpha: Floats, b: Floats, out: Floats) -> None:
         """out (p, N) -= that of alpha (p, M), with b (p, Q) added to F."""
+        if self.H.size:
+            out -= alpha @ self.H
+            out -= b @ self.arcs
+            return
         first, last, _ = self.classes[-1]
         tau, F = np.empty((len(alpha), first.stop)), np.empty((len(alpha), last.stop))
         spread(alpha, self.into, self.out_of, tau)

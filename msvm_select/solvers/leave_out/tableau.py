@@ -298,7 +298,8 @@ class _Moved:
 
     def __init__(self, gram: Gram, M: _Listed, N: _Listed) -> None:
         """Which samples these are."""
-        self.M, self.N, self.H = M, N, np.empty((0, 0))
+        self.M, self.N = M, N
+        self.H: Floats | None = None
         if M.rows.size * N.rows.size <= SMALL_H:
             self.H, self.arcs = N.products(M.rows, M.incidence), N.incidence.T
             return
@@ -322,7 +323,7 @@ class _Moved:
 
     def __call__(self, alpha: Floats, b: Floats, out: Floats) -> None:
         """out (p, N) -= that of alpha (p, M), with b (p, Q) added to F."""
-        if self.H.size:
+        if self.H is not None:
             out -= alpha @ self.H
             out -= b @ self.arcs
             return

@@ -74,6 +74,8 @@ class ClassFactor:
     ``rows`` are the samples with a free arc; ``members[k]`` the places of S_k among
     them. A vector of the system has the entries of S_1, then those of S_2, and so on;
     ``parts[k]`` is where those of S_k are. Many are solved at once, as columns.
+    ``blocks`` and ``own`` are K[S_k, S_k] and R_k of each class, or else ``whole`` has
+    those of all. U: R_k 1 of each class; TU: T^-1 U; unbias: of the system of b.
     """
 
     rows: Ints

@@ -279,11 +279,7 @@ class _Listed:
 
     def products(self, points: Ints, tau: Floats) -> Floats:
         """What tau (points, Q) of these samples does to F_{y_j} - F_jl."""
-        return self.add_products(points, tau, np.zeros((points.size, self.rows.size)))
-
-    def add_products(self, points: Ints, tau: Floats, found: Floats) -> Floats:
-        """The same, added to what was found before."""
-        K, Z = self.arrays
+        found, (K, Z) = np.zeros((points.size, self.rows.size)), self.arrays
         arc_products(K, Z, self.shift, points, tau, self.rows, self.starts, found)
         return found
 

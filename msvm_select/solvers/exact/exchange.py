@@ -33,7 +33,6 @@ from msvm_select.solvers.exact.classes import (
     class_operations,
 )
 from msvm_select.solvers.exact.common import CommonFactor, common_operations
-from msvm_select.solvers.exact.path import walked
 from msvm_select.solvers.exact.thin import ThinGram
 from msvm_select.solvers.exact.together import Together, nearest
 
@@ -45,10 +44,8 @@ MOST_SYSTEMS = 30
 RESIDUAL = 1e-26  # squared: thirteen digits of the residual
 NOT_YET = 1e-8  # squared: as long as many bounds are wrong, four digits show them
 FEWER = 0.85  # of the exchanges of the system before: it converges
-MOST_WRONG = 200  # up to so many wrong ones may be put right along a path
-MOST_TURNED = 130  # or by exchanges around the factor that is there
-TURNS_TRIED = 1
-FEW_WRONG = 0.02  # of the free: so few are, before they go round in circles
+MOST_TURNED = 200  # wrong ones that are put right around the factor that is there
+FACE_UP_TO = 1000  # free variables: among these, Newton on the face costs less
 SYSTEM_RIDGE = 1e-11
 LONG_ROWS = 64  # of K at a time in long precision
 LEVEL = 1e-11  # imbalance of the flow, by its sum, that is rounding
@@ -128,7 +125,7 @@ def exchange(
 ) -> Exchanged:
     """From those held at 0 and at the box, by exchanging whole blocks."""
     box, y, others = problem.box, problem.y, problem.variables
-    best, gradients, residual, tries = np.inf, True, NOT_YET, TURNS_TRIED
+    best, gradients, residual, turned = np.inf, True, NOT_YET, False
     shared: CommonFactor | None = None
     for solves in range(1, MOST_SYSTEMS + 1):
         free = others & ~low & ~high
@@ -137,7 +134,7 @@ def exchange(
         held = np.where(high, box, np.where(low, 0.0, alpha))
         F, alpha = F + problem.outputs(held - alpha), held
         g, adrift = 1.0 - problem.gradient_of(F), problem.tau(alpha).sum(axis=0)
-        there, factor, cheap = False, None, False
+        there, factor = False, None
         by_direct = _operations(problem, free, shared)
         products = int(by_direct / (CHEAPER * y.size**2 * problem.Q))
         if gradients and products >= LEAST_PRODUCTS:
@@ -148,7 +145,7 @@ def exchange(
         if not there:
             step, b, made = _solved(problem, free, g, adrift, shared)
             if isinstance(made, CommonFactor):  # the next one costs little
-                shared, cheap = made, True
+                shared = made
             else:
                 factor = made
         alpha = alpha + step
@@ -162,17 +159,14 @@ def exchange(
         elif count == 0:
             return _ended(problem, alpha, F, solves)
         else:
-            if factor is not None and count <= MOST_TURNED and tries:
-                tries -= 1
+            if factor is not None and count <= MOST_TURNED and not turned:
+                turned = True
                 found = _turned(problem, factor, free, alpha, breach, solves)
                 if found is not None:
                     return found
-            circles = count > FEWER * min(best, float(free.sum()))
-            few = count < FEW_WRONG * free.sum() and not (there or cheap)
-            if circles or few:
-                found = _finished(problem, factor, free, alpha, breach, count, solves)
-                if found is not None or circles:
-                    return found or Exchanged(alpha, F, solves, False)
+            n = int(np.count_nonzero(free))
+            if count > FEWER * (min(best, n) if n <= FACE_UP_TO else best):
+                return Exchanged(alpha, F, solves, False)  # in circles, or away
             best = min(best, count)
         low = np.where(wrong, free & (alpha < 0.0), low)
         high = np.where(wrong, free & (alpha > box), high)
@@ -214,22 +208,6 @@ def _turned(
     A = np.zeros_like(alpha)
     A[:, near] = found
     return _ended(problem, A, problem.outputs(A), solves + 1)
-
-
-def _finished(
-    problem: Problem, factor: ClassFactor | None, free: Mask, alpha: Floats,
-    breach: Floats, wrong: int, solves: int,
-) -> Exchanged | None:  # fmt: skip
-    """Along a path, where few are wrong: that ends, and costs less than systems do."""
-    dense = _dense_operations(free) <= class_operations(problem.y, free)
-    if wrong > MOST_WRONG or dense:
-        return None
-    gram, y = problem.gram, problem.y
-    factor = factor or ClassFactor.of(gram, y, free)
-    found = walked(factor, gram, y, problem.box, free, alpha, breach)
-    if found is None:
-        return None
-    return _ended(problem, found, problem.outputs(found), solves + 1)
 
 
 def _operations(problem: Problem, free: Mask, shared: CommonFactor | None) -> float:

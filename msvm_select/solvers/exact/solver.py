@@ -9,7 +9,8 @@ A cell takes rounds of three roads, each cheap where it is used:
    bounds put right at once and the system solved anew, two to six times in all. Where
    K is well conditioned it ends there, at any number of free variables. The system is
    split by class (``classes``) where that is cheaper, and what is wrong in the end is
-   put right along a path (``path``).
+   put right around its factor (``together``). Where it goes round in circles, long
+   cycle steps bring it a nearer start.
 3. *Newton on the face* (``face``), where the exchange runs away (smooth kernels) or few
    are free: one variable leaves at a time, its factor updated in O(n^2).
 
@@ -33,6 +34,7 @@ from msvm_select.records import Blocks, Dual, Mask
 from msvm_select.solution import Solution
 from msvm_select.solvers.base import Solver, keep_part
 from msvm_select.solvers.exact.exchange import (
+    FACE_UP_TO,
     MOST_DIRECT,
     Exchanged,
     exchange,
@@ -47,8 +49,8 @@ from msvm_select.solvers.two_class import batch
 
 FIRST_GAIN = 0.1  # gain of an arc at which the first cycle steps stop
 EXCHANGE_FROM = 160  # free variables from which a block exchange is tried
-FACE_UP_TO = 1000  # free variables from which the exchange is tried again first
-FINER = 0.05
+FINER = 0.05  # of the largest gain that is left: where a nearer start begins,
+MOST_FINER = 2  # and its steps, by the number of variables
 GAIN_ROUNDING = 2e-15  # of a gain near 1
 EXCHANGE_TOLERANCE = 1e-11  # of r at a bound
 FEW_AT_TOP = 0.03  # of the variables that are not 0
@@ -175,7 +177,7 @@ class Exact(Solver):
                 since = 0 if dual > best + 1e-12 * abs(best) else since + 1
                 best = max(best, dual)
             stalled = since > PATIENCE
-            if tries:
+            if tries and _exchange_pays(training):
                 near = _by_exchange(training)
                 if self._done(training):
                     break
@@ -183,7 +185,7 @@ class Exact(Solver):
                 if tries and training.n_free > FACE_UP_TO:
                     # a walk among so many costs more than a nearer start
                     finer = FINER * training.cycle
-                    training.step(finer, NO_LONG_CYCLES, 10 * training.A.size)
+                    training.step(finer, finer, MOST_FINER * training.A.size)
                     training.certify()
                     continue
             if stalled:
@@ -228,13 +230,16 @@ class Exact(Solver):
         return bool(training.gap <= 1e-2 * self.gap and training.cycle <= sharp)
 
 
+def _exchange_pays(training: Training) -> bool:
+    """Whether many are free, and far more than where it ran away before."""
+    return training.n_free >= max(EXCHANGE_FROM, AGAIN * training.ran_away)
+
+
 def _by_exchange(training: Training) -> bool:
     """Try the block exchange, keep its point only when that certifies better.
 
     -> whether it is worth another try: not where it ran away from the first.
     """
-    if training.n_free < max(EXCHANGE_FROM, AGAIN * training.ran_away):
-        return True
     problem, A, F = training.problem, training.A, training.F
     low, high = problem.held(A, F, training.b, EXCHANGE_TOLERANCE)
     try:

@@ -39,7 +39,8 @@ from msvm_select.solvers.exact.turns import (
 )
 
 MOST_CHANGED = 200  # unknowns of a small system
-MOST_PUT_RIGHT = 500  # the same where there is one only
+MOST_PUT_RIGHT = 500  # the same where there is one only,
+TURNS_PUT_RIGHT = 60  # and its turns
 LIKELY_NEEDED = 1.25  # of the entries: of so many variables V and Z are asked for
 IN_A_BATCH = 4e6  # in the outputs of the samples that are worked on at once,
 MOST_IN_A_BATCH = 96  # and how many of these: some are for other threads
@@ -49,6 +50,7 @@ TURNS_A_STEP = 15  # at one step
 PATIENT = 3  # of them in which no fewer are wrong
 SHORTEN = 0.3  # of a step that failed: the next one
 SHORTEST = 0.005  # a step: beyond it, another road is taken
+BEYOND = 1.1, 2.0  # of what is wrong: so far the other way it begins
 FAR = 0.2  # -r of samples that are not near the margin
 MOSTLY = 0.5  # of all samples near: then all are
 
@@ -204,17 +206,43 @@ class Together:
                 meanwhile()
 
     def put_right(self) -> Floats | None:
-        """The optimal alpha (Q, m), where the face is not far from its own."""
-        found: list[Floats] = []
-        stat = np.zeros((1, self.at.size), np.int8)
+        """The optimal alpha (Q, m), where the face is not far from its own.
+
+        What was found is the optimum of a problem with another gradient and flow, where
+        each alpha beyond its box, and each r on the wrong side, is a little inside.
+        With the share ``left`` of that difference the face has alpha + left way, and
+        all else that is known of it holds. So the steps of a left-out sample, whose
+        alpha_p goes to 0, lead here from there to the problem itself.
+        """
+        P, (way, turn), found = self.P, _way_from_right(self.P), list[Floats]()
+        shift, known = np.zeros(way.size), np.flatnonzero(P.var >= 0)
+        shift[P.cls[known] * P.y.size + P.loc[known]] = way[P.var[known]]
 
         def keep(at: Ints, alpha: Floats, *rest: Any) -> None:
             found.append(alpha[0].copy())
 
-        run = _Run(self, stat, keep, shortest=1.0, widest=MOST_PUT_RIGHT)
-        while run.active.any():
+        stat = np.zeros((1, self.at.size), np.int8)
+        run = _Run(self, stat, keep, MOST_PUT_RIGHT)
+        for _ in range(TURNS_PUT_RIGHT):
+            if not run.active.any():
+                break
+            left = 1.0 - run.aim[0]
+            self.P = P._replace(
+                alpha=P.alpha + left * way, r=P.r + left * turn,
+                low=P.low + left * shift, high=P.high + left * shift,
+            )  # fmt: skip
             run.turn(None)
+        self.P = P
         return found[0] if found else None
+
+
+def _way_from_right(P: Parts) -> tuple[Floats, Floats]:
+    """What to add to alpha and r, so that each is inside, or on the right side."""
+    share = np.random.default_rng(0).uniform(*BEYOND, P.r.size)
+    top = np.tile(P.box, P.r.size // P.y.size)
+    inside = P.alpha + share * (np.clip(P.alpha, 0.0, top) - P.alpha)
+    way = np.where(P.side == 0.0, np.clip(inside, 0.0, top) - P.alpha, 0.0)
+    return way, np.where(P.side * P.r > 0.0, -share * P.r, 0.0)
 
 
 class _ByClass:
@@ -287,12 +315,10 @@ class _Run:
     """Machines on their way, by the status of their variables."""
 
     def __init__(
-        self, engine: Together, stat: Any, answer: Answer,
-        shortest: float = SHORTEST, widest: int = MOST_CHANGED,
-    ) -> None:  # fmt: skip
+        self, engine: Together, stat: Any, answer: Answer, widest: int = MOST_CHANGED
+    ) -> None:
         n = len(stat)
-        self.engine, self.answer = engine, answer
-        self.shortest, self.widest = shortest, widest
+        self.engine, self.answer, self.widest = engine, answer, widest
         self.stat, self.kept = stat, stat.copy()
         self.reached, self.aim, self.step = np.zeros(n), np.ones(n), np.ones(n)
         self.turns, self.vain, self.made = np.zeros((3, n), np.int64)
@@ -331,7 +357,7 @@ class _Run:
         self.stat[some] = self.kept[some]
         self.step[some] = SHORTEN * (self.aim[some] - self.reached[some])
         self._aim(some)
-        self.active[some[self.step[some] < self.shortest]] = False
+        self.active[some[self.step[some] < SHORTEST]] = False
 
     def _aim(self, some: Ints) -> None:
         """Begin a step."""

@@ -42,6 +42,7 @@ from msvm_select.solvers.exact.exchange import (
 )
 from msvm_select.solvers.exact.face import newton_on_face
 from msvm_select.solvers.exact.shrinking import shrunk
+from msvm_select.solvers.exact.twins import Twins
 from msvm_select.solvers.exact.workbench import Training
 from msvm_select.solvers.least_norm import least_norm
 from msvm_select.solvers.leave_out.every_sample import judge_every_sample
@@ -79,12 +80,20 @@ class Exact(Solver):
 
     def solve(self, dual: Dual, start: Solution | None = None) -> Solution:
         """The optimum of ``dual``, begun at ``start`` if there is one."""
+        twins = Twins.of(dual)
+        if twins is None:
+            return least_norm(self._solved(dual, start))
+        found = self._solved(twins.merged(dual), twins.begun(start))
+        return least_norm(twins.apart(dual, found))
+
+    def _solved(self, dual: Dual, start: Solution | None) -> Solution:
+        """An optimum, where no two samples of a class are at one place."""
         began = time.perf_counter()
         training = self._train(Training(dual, start))
         if not training.certified(self.gap):
             other = self._train(self._otherwise(training, start))
             training = min(training, other, key=lambda t: abs(t.gap))
-        return least_norm(training.result(self.gap, time.perf_counter() - began))
+        return training.result(self.gap, time.perf_counter() - began)
 
     def _otherwise(self, training: Training, start: Solution | None) -> Training:
         """The same, begun at the other end: at 0, or at the optimum of a smaller C.

@@ -48,7 +48,8 @@ class Bench:
     A training takes a room out and puts it back at its end, so that two trainings from
     one start, in two threads, do not share one. ``ran_away``: free variables where the
     block exchange ran away from the optimum, at the last C that it did. ``sets``: the
-    last groups of many samples, if any (``shrinking``).
+    last groups of many samples, if any (``shrinking``). ``other``: that of all samples
+    where this one is of merged twins, if somebody asked for it.
     """
 
     gram: Gram
@@ -60,6 +61,7 @@ class Bench:
     rooms: list[Room] = field(default_factory=list)
     sets: list[Any] = field(default_factory=list)
     ran_away: list[int] = field(default_factory=lambda: [0])
+    other: list[Bench] = field(default_factory=list)
 
     @classmethod
     def of(cls, dual: Dual) -> Bench:
@@ -75,11 +77,19 @@ class Bench:
     def carried(cls, dual: Dual, start: Solution | None) -> Bench:
         """That of the start, where the Gram matrix is the same; else a new one."""
         held = None if start is None else start.carry
-        if isinstance(held, Bench) and held.gram is dual.gram:
-            same = held.given is dual.y or np.array_equal(held.given, dual.y)
-            if same and held.offsets.size == dual.Q + 1:
-                return held
-        return cls.of(dual)
+        if not isinstance(held, Bench):
+            return cls.of(dual)
+        for one in (held, *held.other):
+            if one.is_of(dual):
+                return one
+        held.other[:] = [cls.of(dual)]
+        return held.other[0]
+
+    def is_of(self, dual: Dual) -> bool:
+        """Whether it has the Gram matrix and the classes of this problem."""
+        if self.gram is not dual.gram or self.offsets.size != dual.Q + 1:
+            return False
+        return self.given is dual.y or np.array_equal(self.given, dual.y)
 
     def take_room(self) -> Room:
         """A room that nobody else has."""

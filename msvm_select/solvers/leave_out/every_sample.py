@@ -26,7 +26,6 @@ from contextlib import suppress
 from functools import cached_property, partial
 from itertools import count
 from typing import NamedTuple
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -44,12 +43,13 @@ from msvm_select.left_out import (
     Watch,
     unwatched,
 )
-from msvm_select.records import TIE, Blocks, Floats, Gram, Ints, Mask
+from msvm_select.records import TIE, Blocks, Floats, Ints, Mask
 from msvm_select.solution import Solution
 from msvm_select.solvers.base import by_training
 from msvm_select.solvers.exact.classes import Store
 from msvm_select.solvers.exact.cycles import certify
 from msvm_select.solvers.exact.together import Together
+from msvm_select.solvers.exact.twins import first_at_place
 from msvm_select.solvers.exact.workbench import Room, Training
 from msvm_select.solvers.leave_out.exchanges import (
     NEEDS_ROW,
@@ -73,14 +73,8 @@ WATCHES = 5  # of watching more variables
 SOUND = 1e-7  # gain of a cycle: beyond it, biases may be off
 MOST_MISSED = 300  # of one sample
 WRONG = 1e-7  # r of the wrong sign: it was missed
-MOST_COMPARED = 4000  # samples that are compared, whether some are at one place
-ROWS_COMPARED = 64  # at a time
-ROUNDED = 1e-13  # of the largest K_ii: rows of K that differ by less are the same
 CLEAR = 1e-6  # a margin below is retrained: the tableau has some nine digits
 PROVEN_TOGETHER = 1e6  # numbers in alpha of machines whose others are looked at
-
-
-_alike_of: WeakKeyDictionary[Gram, bool] = WeakKeyDictionary()
 
 
 def judge_every_sample(
@@ -504,27 +498,14 @@ class _LeavingOut:
 
         (Of one that training decides, the first that it decides.)
         """
-        gram = self.bench.sorted_gram
-        if isinstance(gram, Blocks) or not 0 < asked.size <= MOST_COMPARED:
+        place = first_at_place(self.solution.dual.gram)[self.bench.order][asked]
+        if np.unique(place).size == asked.size:
             return asked
-        if not _some_alike(self.solution.dual.gram):
-            return asked
-        K, Z = gram.arrays
-        there, own = K if K.size else Z, self.full.diagonal[asked]
-        near = (
-            own[:, None] + own - 2.0 * gram.block(asked, asked) <= ROUNDED * own.max()
+        kinds = np.stack([place, self.y[asked], self.box[asked], self.decided[asked]])
+        _, first, kind = np.unique(
+            kinds, axis=1, return_index=True, return_inverse=True
         )
-        if np.count_nonzero(near) <= asked.size:
-            return asked
-        for each in (self.y, self.box, self.decided):
-            near &= each[asked][:, None] == each[asked]
-        np.fill_diagonal(near, True)  # noqa: FBT003
-        first = asked[near.argmax(axis=1)]
-        other = np.flatnonzero(first != asked)
-        apart = np.abs(there[first[other]] - there[asked[other]]).max(axis=1, initial=0)
-        other = other[apart > ROUNDED * np.abs(there).max()]
-        first[other] = asked[other]
-        return np.asarray(first)
+        return np.asarray(asked[first[kind.ravel()]])
 
     def repeat(self, first: Ints, asked: Ints) -> None:
         """The answers of the ``first`` are those of the ``asked``."""
@@ -615,20 +596,6 @@ class _LeavingOut:
             self.y[back], self.margins[back], self.road[back],
             self.exchanges[back], self.at_top[back], self.unsure[back],
         )  # fmt: skip
-
-
-def _some_alike(gram: Gram) -> bool:
-    """Whether samples may be at one place: the same for all C, and asked once."""
-    if gram.m > MOST_COMPARED:
-        return True
-    if gram not in _alike_of:
-        own, every, found = gram.diagonal, np.arange(gram.m), 0
-        for first in range(0, gram.m, ROWS_COMPARED):
-            rows = every[first : first + ROWS_COMPARED]
-            far = own[rows, None] + own - 2.0 * gram.block(rows, every)
-            found += int(np.count_nonzero(far <= ROUNDED * own.max()))
-        _alike_of[gram] = found > gram.m
-    return _alike_of[gram]
 
 
 class Rows:

@@ -1,0 +1,104 @@
+"""Samples at one place: found, trained as one, and the same machine as without that."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from msvm_select.kernels.inner_products import Linear
+from msvm_select.kernels.rbf import Rbf
+from msvm_select.machines.losses import Hinge
+from msvm_select.machines.weston_watkins import WestonWatkins
+from msvm_select.records import Dual, Gram
+from msvm_select.solvers.exact import exchange
+from msvm_select.solvers.exact.classes import ClassFactor
+from msvm_select.solvers.exact.solver import Exact
+from msvm_select.solvers.exact.twins import Twins, first_at_place
+from msvm_select.solvers.exact.workbench import Bench
+from tests.conftest import blobs
+from tests.solvers.test_leave_one_out import standardised
+
+
+def some_twice(seed: int, m: int = 60, Q: int = 5) -> tuple[np.ndarray, np.ndarray]:
+    """Some samples two to four times, in any order; a few of them of another class."""
+    draw, problem = np.random.default_rng(seed), standardised(blobs(m, Q, seed=seed))
+    again = draw.integers(0, m, m // 3)
+    y = np.r_[problem.y, problem.y[again]]
+    y[m : m + 3] = (y[m : m + 3] + 1) % Q
+    order = draw.permutation(y.size)
+    return problem.X[np.r_[np.arange(m), again]][order], y[order]
+
+
+@pytest.mark.parametrize("kernel", [Rbf(0.5), Rbf(1e-4), Linear()])
+def test_who_is_at_one_place_is_found(kernel) -> None:
+    """By K, or by its factor: as the rows of X say."""
+    X, _ = some_twice(1)
+    _, first, kind = np.unique(X, axis=0, return_index=True, return_inverse=True)
+    np.testing.assert_array_equal(first_at_place(kernel.gram(X)), first[kind.ravel()])
+    alone = kernel.gram(np.unique(X, axis=0))
+    np.testing.assert_array_equal(first_at_place(alone), np.arange(alone.m))
+
+
+def test_a_kernel_that_is_constant_has_one_place() -> None:
+    """And K = 0, too."""
+    for K in (np.ones((6, 6)), np.zeros((6, 6))):
+        np.testing.assert_array_equal(first_at_place(Gram(K)), np.zeros(6))
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("C", [0.05, 1, 50.0])
+def test_the_machine_is_that_of_all_samples(C, weighted, monkeypatch) -> None:
+    """Outputs, biases, alpha and the certificate, with weights or without."""
+    for seed in range(4):
+        X, y = some_twice(seed)
+        weights = np.random.default_rng(seed).uniform(0.2, 3.0, y.size)
+        dual = Dual(Rbf(0.4).gram(X), y, 5, C, weights=weights if weighted else None)
+        found = Exact().solve(dual)
+        with monkeypatch.context() as patch:
+            patch.setattr(Twins, "of", lambda dual: None)
+            whole = Exact().solve(dual)
+        assert abs(found.gap) <= 1e-10
+        assert found.flow_imbalance <= 1e-12
+        assert (found.alpha <= dual.box[:, None]).all()
+        np.testing.assert_allclose(found.F, whole.F, atol=1e-8)
+        np.testing.assert_allclose(found.b, whole.b, atol=1e-8)
+        np.testing.assert_allclose(found.alpha, whole.alpha, atol=1e-6)
+
+
+def test_of_twins_no_factor_is_singular(monkeypatch) -> None:
+    """Each has the small ridge: twins that stay apart would ask for a larger one."""
+    sharp: list[bool] = []
+    make = ClassFactor._with.__func__
+
+    def noted(cls, *given, **kinds):
+        sharp.append(kinds["sharp"])
+        return make(cls, *given, **kinds)
+
+    monkeypatch.setattr(ClassFactor, "_with", classmethod(noted))
+    for other in ("_dense_operations", "_common_operations"):
+        monkeypatch.setattr(exchange, other, lambda *given: np.inf)
+    problem = standardised(blobs(240, 12, seed=5))
+    X, y = np.r_[problem.X, problem.X[:40]], np.r_[problem.y, problem.y[:40]]
+    found = Exact().solve(Dual(Rbf(0.5).gram(X), y, 12, 2.0))
+    assert found.converged
+    assert sharp
+    assert all(sharp)
+
+
+def test_what_is_sorted_for_one_C_serves_the_next(monkeypatch) -> None:
+    """For the merged samples, and for all of them when they are left out."""
+    made: list[int] = []
+    make = Bench.of.__func__
+
+    def noted(cls, dual):
+        made.append(dual.m)
+        return make(cls, dual)
+
+    monkeypatch.setattr(Bench, "of", classmethod(noted))
+    X, y = some_twice(2)
+    gram, kind, last = Rbf(0.5).gram(X), WestonWatkins(Hinge()), None
+    for C in (0.1, 1.0, 3.0):
+        last = kind.train(Exact(), gram, y, 5, C, last)
+        kind.leave_out(Exact(), last)
+    assert len(made) == 2
+    assert made[1] == y.size > made[0]

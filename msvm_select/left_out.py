@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from typing import TypedDict
+from typing import Any, TypedDict
 
 import numpy as np
 
@@ -31,6 +31,18 @@ Watch = Callable[[int, int], None]
 """Hears how many errors are known and how many samples are left; HopelessError ends it.
 
 Those that are likely to be errors are then judged first."""
+
+
+class Holding:
+    """A watch that may ask again, of the same machine, where it has ended the judging.
+
+    ``held``: what a solver had found till then, and goes on from.
+    """
+
+    held: Any = None
+
+    def __call__(self, errors: int, left: int) -> None:
+        """See ``Watch``."""
 
 
 class HopelessError(Exception):

@@ -10,7 +10,8 @@ long as its training errors alone are more than what the heats of others found, 
 no heat. So the order depends on the cells alone, and bounds come out the same where a
 sweep goes on from its journal.
 
-Machines wait without their Gram matrices, but for those that there is room for.
+Machines wait without their Gram matrices, but for those that there is room for. Of the
+cells with the lowest bounds the work of the heat is kept, too: they go on from there.
 """
 
 from __future__ import annotations
@@ -20,11 +21,12 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from threading import Lock
+from typing import Any
 
 from msvm_select.criteria.leave_one_out import LeaveOneOut
 from msvm_select.errors import KernelError, SolverError
 from msvm_select.kernels.base import Kernel
-from msvm_select.left_out import HopelessError
+from msvm_select.left_out import Holding, HopelessError
 from msvm_select.records import Gram
 from msvm_select.sweep.budget import HELD
 from msvm_select.sweep.cells import NO_GRAM, Chain, on_gram
@@ -35,6 +37,8 @@ from msvm_select.train.prepare import Prepared, gram_of
 
 TRIED = 30  # samples of a heat
 MOST_KEPT = 1e8  # bytes of Gram matrices that are kept; others are computed again
+HEATS_KEPT = 2  # heats whose work is kept,
+MOST_WORK = 1e8  # where Q matrices have no more bytes
 
 
 @dataclass(eq=False)
@@ -42,7 +46,8 @@ class Entrant:
     """A machine and its copies at larger C, in their order.
 
     ``bound`` is below its errors. ``sure``: of these, what is known without a heat;
-    ``end``: what the heat came to, None where it is not run or all are judged.
+    ``end``: what the heat came to, None where it is not run or all are judged;
+    ``work``: what it has found, if that is kept.
     """
 
     chain: Chain
@@ -52,6 +57,7 @@ class Entrant:
     tried: bool = False
     sure: int = 0
     end: HopelessError | None = None
+    work: Any = None
 
     def __lt__(self, other: Entrant) -> bool:
         """Whose bound is lower comes first."""
@@ -114,8 +120,7 @@ class Heats:
             if not one.tried:
                 self._try(one, on_gram(one.cells[0], gram))
                 if one.bound <= self.race.most:
-                    with self.lock:
-                        heapq.heappush(self.waiting, one)
+                    self._wait_again(one)
                     continue
             scoring = chain.scoring(self.progress, _Told(one, self.race))
             for light in one.cells:
@@ -125,6 +130,14 @@ class Heats:
                     yield chain.done(cell, scoring)
                 else:
                     chain.pass_by(cell, scoring)
+
+    def _wait_again(self, one: Entrant) -> None:
+        """With the work of its heat, if few others are as likely to be judged next."""
+        with self.lock:
+            heapq.heappush(self.waiting, one)
+            holders = sorted(other for other in self.waiting if other.work is not None)
+            for other in holders[HEATS_KEPT:]:
+                other.work = None
 
     def _next(self) -> Entrant | None:
         with self.lock:
@@ -139,9 +152,12 @@ class Heats:
             low = columns.get("loo_errors_low")
             one.bound = max(one.bound, 0 if low is None else int(low))
         one.sure, one.end = heat.sure, heat.end
+        data = cell.data
+        if one.end is not None and 8.0 * data.m**2 * data.Q <= MOST_WORK:
+            one.work = heat.held
 
 
-class _Heat:
+class _Heat(Holding):
     """Ends the judging of a cell when some of its samples have been tried.
 
     ``sure``: the errors that are known before.
@@ -164,11 +180,12 @@ class _Heat:
             raise self.end
 
 
-class _Told:
-    """Watches a cell whose heat was run: it may be given up at once."""
+class _Told(Holding):
+    """Watches a cell whose heat was run: it goes on from there, or ends at once."""
 
     def __init__(self, one: Entrant, race: Race) -> None:
         self.one, self.race, self.begun = one, race, False
+        self.held, one.work = one.work, None
 
     def __call__(self, errors: int, left: int) -> None:
         end, most, first = self.one.end, self.race.most, not self.begun

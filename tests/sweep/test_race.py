@@ -27,6 +27,7 @@ from msvm_select.show.charts.heat import heat_map_of
 from msvm_select.show.page.page import Report, render
 from msvm_select.show.text import heat_text
 from msvm_select.solvers.leave_out import every_sample
+from msvm_select.sweep import heats
 from msvm_select.sweep.cells import Chain
 from msvm_select.sweep.heats import Entrant, _Heat, _Told
 from msvm_select.sweep.journal import Journal
@@ -352,6 +353,25 @@ def test_a_cell_that_loses_lets_go_of_its_matrices(
         assert all(one() is None for one in left)
     finally:
         gc.enable()
+
+
+def test_a_cell_goes_on_from_its_heat(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is not set up again, and its row is what it would be; the others let go."""
+    left: list[weakref.ref[Any]] = []
+    judge, data = every_sample._LeavingOut.__init__, blobs(90, 5, seed=3).dataset()
+
+    def noted(self: Any, *given: Any) -> None:
+        left.append(weakref.ref(self))
+        judge(self, *given)
+
+    monkeypatch.setattr(every_sample._LeavingOut, "__init__", noted)
+    found = run_sweep(data, **GRID, race=1)
+    some = len(left)
+    assert all(one() is None for one in left)
+    monkeypatch.setattr(heats, "HEATS_KEPT", 0)
+    again = run_sweep(data, **GRID, race=1)
+    assert len(left) - some == some + 1
+    assert [plain(row) for row in found.rows] == [plain(row) for row in again.rows]
 
 
 def test_the_middle_comes_first() -> None:

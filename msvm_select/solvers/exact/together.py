@@ -84,13 +84,11 @@ class Together:
         by_whole = None if factor.whole is None else _ByWhole(gram, factor)
         K_S = K.take(loc, axis=1) if by_whole is None else np.empty((0, 0))
         R = np.empty((m, size))
-        for k, part in enumerate(factor.parts):
-            if by_whole is not None:
-                by_whole.fill(k, R[:, part])
-                continue
-            others = np.delete(np.arange(m), loc[part])
-            R[others, part] = K_S[others, part] @ factor.own[k]
-            R[loc[part], part] = factor.own[k]
+        if by_whole is None:
+            for k, part in enumerate(factor.parts):
+                others = np.delete(np.arange(m), loc[part])
+                R[others, part] = K_S[others, part] @ factor.own[k]
+                R[loc[part], part] = factor.own[k]
         self.V, self.filled = np.empty((0, factor.rows.size + Q)), 0
         self.Z, self.at = self.V, np.full(Q * m, -1)
         var = np.full(size, -1)
@@ -125,6 +123,8 @@ class Together:
 
     def need(self, wanted: Ints) -> None:
         """V and Z of these variables."""
+        if isinstance(self.answered, _ByWhole):
+            self.answered.fill(self.P, wanted)
         for some, make in (
             (wanted[self.P.entry[wanted] >= 0], self._of_forces),
             (wanted[self.P.entry[wanted] < 0], self._of_shifts),
@@ -283,19 +283,33 @@ class _ByWhole:
         self.R = np.empty((rows.size, gram.m))
         self.R[:, rows] = self.whole.R
         self.R[:, outside] = self.whole.R @ self.K_J[outside].T
-        self.shifts = self.K_J @ self.R
-        self.shifts[np.ix_(rows, rows)] = np.eye(rows.size)
+        self.shifts = np.zeros((gram.m, gram.m))
+        self.shifts[rows, rows] = 1.0
+        self.shifts[np.ix_(rows, outside)] = self.K_J[outside].T
+        self.shifts[outside] = self.K_J[outside] @ self.R
         self.sums = self.R.sum(axis=0)
         known = zip(self.whole.inner, self.whole.gone, strict=True)
         self.inner = [block @ self.R[gone] for block, gone in known]
 
-    def fill(self, k: int, R: Floats) -> None:
-        """R (m, S_k) <- R_k between samples of S_k, K[i, S_k] R_k for other samples."""
-        rows, kept, gone = self.factor.rows, self.factor.members[k], self.whole.gone[k]
-        R[:] = self.R[kept].T
-        R -= self.inner[k].T @ self.whole.R[gone].take(kept, axis=1)
-        if gone.size:
-            R[rows[gone]] = self.K_J[np.ix_(rows[gone], kept)] @ R[rows[kept]]
+    def fill(self, P: Parts, wanted: Ints) -> None:
+        """What the loops read in R of these variables: their sample in their classes.
+
+        For sample i and class k that is R_k between i and S_k, or K[i, S_k] R_k.
+        """
+        sample, asked = wanted % P.y.size, np.zeros(P.place.shape, bool)
+        asked[wanted // P.y.size, sample] = True
+        shift = sample[P.entry[wanted] < 0]
+        asked[P.y[shift], shift] = True
+        rows = self.factor.rows
+        for k, (kept, part) in enumerate(
+            zip(self.factor.members, self.factor.parts, strict=True)
+        ):
+            gone, inner = self.whole.gone[k], self.inner[k]
+            asked[k, rows[gone]], lacking = False, asked[k, rows[gone]]
+            i = np.flatnonzero(asked[k])
+            known = self.whole.R[gone].take(kept, axis=1)
+            P.R[i, part] = self.R[kept[:, None], i].T - inner[:, i].T @ known
+            P.R[rows[gone[lacking]], part] = -inner[lacking].take(rows[kept], axis=1)
 
     def __call__(
         self, P: Parts, lists: Ints, counts: Ints, x: Floats, level: Floats,

@@ -37,6 +37,7 @@ from msvm_select.left_out import (
     REPAIRED,
     RETRAINED,
     SINGLE,
+    Holding,
     HopelessError,
     LeftOut,
     Tell,
@@ -96,7 +97,10 @@ def judge_every_sample(
     with ``only`` (m,) just those are asked for; ``tell(done, of)`` hears how many are
     through, and ``watch(errors, left)`` may end it.
     """
-    work = _LeavingOut(solution, train, target)
+    held = watch.held if isinstance(watch, Holding) else None
+    work = held or _LeavingOut(solution, train, target)
+    if isinstance(watch, Holding):
+        watch.held = work
     asked = work.sort_out(every_margin)
     work.proves = every_margin and proven
     if only is not None:
@@ -114,7 +118,7 @@ def judge_every_sample(
     if watch is not unwatched:
         asked, first = work.likely_errors_first(asked), min(chunk, IN_A_RACE)
         between = partial(work.told, watch, alike, everyone)
-    todo = asked
+    todo, first = work.unsettled(asked), chunk if held else first
     for _ in range(WATCHES):
         for some in chunks(todo.size, first, chunk):
             tell(asked.size - todo.size + some.start, asked.size)

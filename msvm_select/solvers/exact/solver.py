@@ -49,6 +49,7 @@ from msvm_select.solvers.leave_out.every_sample import judge_every_sample
 from msvm_select.solvers.two_class import batch
 
 FIRST_GAIN = 0.1  # gain of an arc at which the first cycle steps stop
+NEXT_GAIN = 0.05  # and of a cycle, where a far start would cost many systems
 EXCHANGE_FROM = 160  # free variables from which a block exchange is tried
 FINER = 0.05  # of the largest gain that is left: where a nearer start begins,
 MOST_FINER = 2  # and its steps, by the number of variables
@@ -175,6 +176,9 @@ class Exact(Solver):
         if not self._done(training):
             training.step(FIRST_GAIN, NO_LONG_CYCLES, 1000 + 10 * training.A.size)
             training.certify()
+            if training.n_free > FACE_UP_TO and _exchange_pays(training):
+                training.step(NEXT_GAIN, NEXT_GAIN, training.A.size)
+                training.certify()
         if self.gap > LENIENT:
             self._walk(training)
         best, since, tries = -np.inf, 0, TRIES

@@ -7,6 +7,7 @@ import pytest
 
 from msvm_select.kernels.inner_products import Linear
 from msvm_select.kernels.rbf import Rbf
+from msvm_select.left_out import REPAIRED, RETRAINED
 from msvm_select.machines.losses import Hinge
 from msvm_select.machines.weston_watkins import WestonWatkins
 from msvm_select.records import Dual, Gram
@@ -16,7 +17,11 @@ from msvm_select.solvers.exact.solver import Exact
 from msvm_select.solvers.exact.twins import Twins, first_at_place
 from msvm_select.solvers.exact.workbench import Bench
 from tests.conftest import blobs
-from tests.solvers.test_leave_one_out import standardised
+from tests.solvers.test_leave_one_out import (
+    assert_same_answers,
+    standardised,
+    trained,
+)
 
 
 def some_twice(seed: int, m: int = 60, Q: int = 5) -> tuple[np.ndarray, np.ndarray]:
@@ -86,7 +91,7 @@ def test_of_twins_no_factor_is_singular(monkeypatch) -> None:
 
 
 def test_what_is_sorted_for_one_C_serves_the_next(monkeypatch) -> None:
-    """For the merged samples, and for all of them when they are left out."""
+    """Also when samples are left out: both is done among the merged ones."""
     made: list[int] = []
     make = Bench.of.__func__
 
@@ -100,5 +105,51 @@ def test_what_is_sorted_for_one_C_serves_the_next(monkeypatch) -> None:
     for C in (0.1, 1.0, 3.0):
         last = kind.train(Exact(), gram, y, 5, C, last)
         kind.leave_out(Exact(), last)
-    assert len(made) == 2
-    assert made[1] == y.size > made[0]
+    assert len(made) == 1
+    assert made[0] < y.size
+
+
+@pytest.mark.parametrize("weights", [None, "one a kind", "any"])
+@pytest.mark.parametrize(("gamma", "C"), [(0.02, 30.0), (0.4, 0.2), (0.4, 5.0)])
+def test_who_has_twins_is_left_out_alone(gamma, C, weights) -> None:
+    """The answers are those of retraining, also where boxes differ."""
+    for seed in range(3):
+        X, y = some_twice(seed)
+        gram = Rbf(gamma).gram(X)
+        draw = np.random.default_rng(seed).uniform(0.5, 2.0, y.size)
+        w = {None: None, "any": draw, "one a kind": draw[first_at_place(gram)]}[weights]
+        machine = trained(Dual(gram, y, 5, C, weights=w))
+        found = Exact().leave_out(machine, every_margin=True)
+        expected = by_hand(machine.dual)
+        assert_same_answers(found, expected)
+        asked = np.arange(y.size) % 3 == 0
+        some = Exact().leave_out(machine, every_margin=True, only=asked)
+        np.testing.assert_allclose(some.margin[asked], found.margin[asked], atol=1e-7)
+
+
+def by_hand(dual: Dual) -> np.ndarray:
+    """Every sample left out of the data, and the others trained."""
+    margins = np.full((dual.m, dual.Q), np.nan)
+    for p in range(dual.m):
+        left = np.delete(np.arange(dual.m), p)
+        weights = None if dual.weights is None else dual.weights[left]
+        K = np.ascontiguousarray(dual.gram.matrix[np.ix_(left, left)])
+        machine = trained(Dual(Gram(K), dual.y[left], dual.Q, dual.C, weights=weights))
+        h = dual.gram.matrix[p, left] @ machine.tau + machine.b
+        margins[p] = h[dual.y[p]] - h
+        margins[p, dual.y[p]] = np.inf
+    return margins
+
+
+def test_twins_of_others_do_not_ask_for_retraining() -> None:
+    """Overlapping classes at a large C: twins at the box leave it as one."""
+    draw = np.random.default_rng(0)
+    X = draw.standard_normal((160, 2))
+    y = (X[:, 0] + 1.5 * draw.standard_normal(160) > 0.0).astype(np.int64)
+    y[X[:, 1] + draw.standard_normal(160) > 1.0] = 2
+    X, y = np.r_[X, X[:30]], np.r_[y, y[:30]]
+    machine = trained(Dual(Rbf(0.02).gram(X), y, 3, 30.0))
+    found = Exact().leave_out(machine)
+    twin = np.r_[np.arange(30), np.arange(160, 190)]
+    assert (found.road == RETRAINED).sum() == (found.road[twin] == RETRAINED).sum()
+    assert (found.road[30:160] == REPAIRED).any()

@@ -19,6 +19,7 @@ from msvm_select.records import Blocks, Dual, Floats, Gram, Ints
 from msvm_select.solution import Solution
 
 ROUNDED = 1e-13  # of the largest number in K: rows that differ by less are the same
+FULL = 1.0 - 1e-13  # of a box: the rest is rounding
 NEARLY = 1e-9  # of the largest K r, r random: rows that differ by more are not
 
 _first_of: WeakKeyDictionary[Gram, Ints] = WeakKeyDictionary()
@@ -48,6 +49,13 @@ def first_at_place(gram: Gram) -> Ints:
         np.minimum.at(least, first, np.arange(gram.m))
         _first_of[gram] = least[first]
     return _first_of[gram]
+
+
+def tau_of(alpha: Floats, y: Ints) -> Floats:
+    """tau (m, Q) of alpha (m, Q)."""
+    tau = -alpha
+    tau[np.arange(y.size), y] = alpha.sum(axis=1)
+    return tau
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,18 +88,31 @@ class Twins:
 
     def begun(self, start: Solution | None) -> Solution | None:
         """A start of that problem."""
-        if start is None:
-            return None
-        tau, F = self._sums(start.tau), start.F[self.firsts]
-        return Solution(self.merged(start.dual), tau, F, carry=start.carry)
+        return None if start is None else self.together(start)
+
+    def together(self, found: Solution) -> Solution:
+        """A machine of all samples as one of the merged problem."""
+        dual = self.merged(found.dual)
+        alpha = self._sums(found.alpha)
+        alpha = np.where(alpha >= FULL * dual.box[:, None], dual.box[:, None], alpha)
+        tau = tau_of(alpha, dual.y)
+        return replace(found, dual=dual, tau=tau, F=found.F[self.firsts])
+
+    @property
+    def count(self) -> Floats:
+        """How many there are of each kind."""
+        return np.bincount(self.kind).astype(float)
+
+    def are_equal(self, box: Floats) -> bool:
+        """Whether all of a kind have the same box."""
+        return bool((box[self.firsts][self.kind] == box).all())
 
     def apart(self, dual: Dual, found: Solution) -> Solution:
         """The optimum of the problem itself, by that of the merged one."""
         whole, box = found.dual.box[self.kind][:, None], dual.box[:, None]
         alpha = found.alpha[self.kind]  # none may come beside its bound
         alpha = np.where(alpha >= whole, box, alpha * (box / whole))
-        tau = -alpha
-        tau[np.arange(dual.m), dual.y] = alpha.sum(axis=1)
+        tau = tau_of(alpha, dual.y)
         return replace(found, dual=dual, tau=tau, F=dual.gram.product(tau))
 
     def _sums(self, values: Floats) -> Floats:

@@ -48,8 +48,7 @@ class Bench:
     A training takes a room out and puts it back at its end, so that two trainings from
     one start, in two threads, do not share one. ``ran_away``: free variables where the
     block exchange ran away from the optimum, at the last C that it did. ``sets``: the
-    last groups of many samples, if any (``shrinking``). ``other``: that of all samples
-    where this one is of merged twins, if somebody asked for it.
+    last groups of many samples, if any (``shrinking``).
     """
 
     gram: Gram
@@ -61,7 +60,6 @@ class Bench:
     rooms: list[Room] = field(default_factory=list)
     sets: list[Any] = field(default_factory=list)
     ran_away: list[int] = field(default_factory=lambda: [0])
-    other: list[Bench] = field(default_factory=list)
 
     @classmethod
     def of(cls, dual: Dual) -> Bench:
@@ -77,19 +75,11 @@ class Bench:
     def carried(cls, dual: Dual, start: Solution | None) -> Bench:
         """That of the start, where the Gram matrix is the same; else a new one."""
         held = None if start is None else start.carry
-        if not isinstance(held, Bench):
-            return cls.of(dual)
-        for one in (held, *held.other):
-            if one.is_of(dual):
-                return one
-        held.other[:] = [cls.of(dual)]
-        return held.other[0]
-
-    def is_of(self, dual: Dual) -> bool:
-        """Whether it has the Gram matrix and the classes of this problem."""
-        if self.gram is not dual.gram or self.offsets.size != dual.Q + 1:
-            return False
-        return self.given is dual.y or np.array_equal(self.given, dual.y)
+        if isinstance(held, Bench) and held.gram is dual.gram:
+            same = held.given is dual.y or np.array_equal(held.given, dual.y)
+            if same and held.offsets.size == dual.Q + 1:
+                return held
+        return cls.of(dual)
 
     def take_room(self) -> Room:
         """A room that nobody else has."""
@@ -125,13 +115,15 @@ class Training:
         self.certify()
 
     @classmethod
-    def shut(cls, full: Training, A: Floats, p: int | None) -> Training:
-        """``full`` again, begun at A, with the box of sample p (if any) shut."""
+    def shut(
+        cls, full: Training, A: Floats, p: int | None, rest: float = 0.0
+    ) -> Training:
+        """``full`` again, begun at A, with ``rest`` of the box of sample p (if any)."""
         self = cls.__new__(cls)
         self.__dict__.update(full.__dict__)
         self.box = full.box.copy()
         if p is not None:
-            self.box[p] = 0.0
+            self.box[p] = rest
         bench = full.bench
         self.problem = Problem(bench.sorted_gram, bench.y, full.dual.Q, self.box)
         self.A, self.steps, self.solves, self.before = A, 0, 0, None

@@ -29,7 +29,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from msvm_select.flow import spanning, ties_all, without
+from msvm_select.flow import spanning, ties_all, within
 from msvm_select.left_out import (
     BY_TRAINING,
     NOT_A_SV,
@@ -50,7 +50,7 @@ from msvm_select.solvers.base import by_training
 from msvm_select.solvers.exact.classes import Store
 from msvm_select.solvers.exact.cycles import certify
 from msvm_select.solvers.exact.together import Together
-from msvm_select.solvers.exact.twins import first_at_place
+from msvm_select.solvers.exact.twins import Twins
 from msvm_select.solvers.exact.workbench import Room, Training
 from msvm_select.solvers.leave_out.exchanges import (
     NEEDS_ROW,
@@ -104,7 +104,7 @@ def judge_every_sample(
     asked = work.sort_out(every_margin)
     work.proves = every_margin and proven
     if only is not None:
-        asked = asked[only[work.bench.order[asked]]]
+        asked = asked[work.merged(only)[asked]]
     work.asked = asked.size
     work.show(watch, asked)  # before anything is set up
     chunk = BLOCKS_AT_ONCE * work.block
@@ -113,16 +113,16 @@ def judge_every_sample(
         chunk = int(np.clip(A_CHUNK * MOST_STORED // shifts, 16, chunk))
     if isinstance(work.bench.sorted_gram, Blocks):  # each is proven by all samples
         chunk = min(chunk, IN_A_RACE * 2)
-    everyone, alike, first = asked, work.alike(asked), chunk
-    asked, between = np.unique(alike), None
+    first, between, everyone = chunk, None, asked
     if watch is not unwatched:
         asked, first = work.likely_errors_first(asked), min(chunk, IN_A_RACE)
-        between = partial(work.told, watch, alike, everyone)
+        between = partial(work.show, watch, asked)
+    asked = asked[work.rest[asked] <= 0.0]
     todo, first = work.unsettled(asked), chunk if held else first
     for _ in range(WATCHES):
         for some in chunks(todo.size, first, chunk):
-            tell(asked.size - todo.size + some.start, asked.size)
-            work.told(watch, alike, everyone)
+            tell(asked.size - todo.size + some.start, everyone.size)
+            work.show(watch, everyone)
             work.settle(todo[some], jobs, between)
             if first < chunk and not some.start and work.misses_some:
                 missed = work.unsettled(todo[some])  # as the others would
@@ -131,13 +131,13 @@ def judge_every_sample(
         todo, first = work.unsettled(asked), chunk
         if not (todo.size and work.try_another()):
             break
+    todo = work.unsettled(everyone)
     for done, p in enumerate(todo):
-        tell(asked.size - todo.size + done, asked.size)
-        work.told(watch, alike, everyone)
+        tell(everyone.size - todo.size + done, everyone.size)
+        work.show(watch, everyone)
         work.retrain(int(p))
-    if asked.size:
-        tell(asked.size, asked.size)
-    work.repeat(alike, everyone)
+    if everyone.size:
+        tell(everyone.size, everyone.size)
     return work.in_order()
 
 
@@ -169,9 +169,17 @@ class _LeavingOut:
     def __init__(
         self, solution: Solution, train: Callable[[Training], Training], target: float
     ) -> None:
+        self.twins = twins = Twins.of(solution.dual)
+        count = np.ones(solution.dual.m)
+        if twins is not None and twins.are_equal(solution.dual.box):
+            solution, count = twins.together(solution), twins.count
+        else:
+            self.twins = None
         self.full, self.solution = Training(solution.dual, solution), solution
         self.train, self.target = train, target
         self.bench, self.box = self.full.bench, self.full.box
+        self.count = count[self.bench.order]
+        self.rest = self.box * (1.0 - 1.0 / self.count)
         # the next C goes on from the factor of this training: it must not depend, not
         # even in its rounding, on whether samples were left out in between
         self.bench.rooms.append(self.full.room)
@@ -196,19 +204,24 @@ class _LeavingOut:
         """Answer what needs no work; -> the samples that do."""
         A, y, order = self.full.A, self.y, self.bench.order
         margins, decided, alone = by_training(self.solution)
-        margins, decided, alone = margins[order], decided[order], alone[order]
+        margins, decided = margins[order], decided[order]
+        alone = alone[order] & (self.count == 1.0)
         idle = A.max(axis=0) <= 0.0
         self.road[idle], self.margins[idle] = NOT_A_SV, margins[idle]
         self.at_top[idle] = bool((A >= self.box).any())
         if not ties_all(A, y, self.box):
-            for p in np.flatnonzero(idle & ~alone & self._holding()):
+            holding = idle & ~alone & (self.count == 1.0) & self._holding()
+            for p in np.flatnonzero(holding):
                 self._centre_without(int(p))
+        stays = ~idle & (A < self.rest * (1.0 - CLEAR)).all(axis=0)
+        self.margins[stays], self.at_top[stays] = margins[stays], (A >= self.box).any()
+        self.road[stays] = PREDICTED
         self.road[decided] = BY_TRAINING
         self.road[alone] = SINGLE
         self.margins[alone] = -np.inf
         self.margins[np.arange(y.size), y] = np.inf
         self.decided = decided & ~alone
-        asked = ~idle & ~alone
+        asked = ~idle & ~alone & ~stays
         return np.flatnonzero(asked if every_margin else asked & ~decided)
 
     def _holding(self) -> Mask:
@@ -497,26 +510,13 @@ class _LeavingOut:
         """Whether the tableau lacks variables that a sample may need."""
         return self.kept is not None and self.kept.tableau.more is not None
 
-    def alike(self, asked: Ints) -> Ints:
-        """For each the first at its place, of its class and box: the same without it.
-
-        (Of one that training decides, the first that it decides.)
-        """
-        place = first_at_place(self.solution.dual.gram)[self.bench.order][asked]
-        if np.unique(place).size == asked.size:
-            return asked
-        kinds = np.stack([place, self.y[asked], self.box[asked], self.decided[asked]])
-        _, first, kind = np.unique(
-            kinds, axis=1, return_index=True, return_inverse=True
-        )
-        return np.asarray(asked[first[kind.ravel()]])
-
-    def repeat(self, first: Ints, asked: Ints) -> None:
-        """The answers of the ``first`` are those of the ``asked``."""
-        for each in (
-            self.margins, self.road, self.exchanges, self.at_top, self.unsure,
-        ):  # fmt: skip
-            each[asked] = each[first]
+    def merged(self, which: Mask) -> Mask:
+        """Of all samples in the order of the data, as those that stand for them."""
+        if self.twins is None:
+            return which[self.bench.order]
+        found = np.zeros(self.twins.firsts.size, bool)
+        found[self.twins.kind[which]] = True
+        return found[self.bench.order]
 
     def likely_errors_first(self, asked: Ints) -> Ints:
         """By the margin of training, less what p's own alpha have in it."""
@@ -527,11 +527,6 @@ class _LeavingOut:
         margins[y, np.arange(y.size)] = np.inf
         return np.asarray(asked[np.argsort(margins.min(axis=0), kind="stable")])
 
-    def told(self, watch: Watch, first: Ints, asked: Ints) -> None:
-        """How far we are, with those that are the same as others."""
-        self.repeat(first, asked)
-        self.show(watch, asked)
-
     def show(self, watch: Watch, asked: Ints) -> None:
         """The errors so far, and how many of those asked for may yet be some."""
         left = self.unsettled(asked)
@@ -539,7 +534,7 @@ class _LeavingOut:
         wrong = (self.road == BY_TRAINING) | ~(self.margins.min(axis=1) > TIE)
         wrong[left] = False
         try:
-            watch(int(wrong.sum()), int(left.size))
+            watch(int(self.count @ wrong), int(self.count[left].sum()))
         except HopelessError as end:
             end.lasting = not (wrong & (self.at_top | (self.road == BY_TRAINING))).any()
             raise
@@ -555,10 +550,12 @@ class _LeavingOut:
         if training is not None:
             self._take(p, training)
             return
-        A = without(self.full.A, self.y, self.box, p)
-        training = self.train(Training.shut(self.full, A, p))
+        box = self.box.copy()
+        box[p] = self.rest[p]
+        A = within(self.full.A, self.y, box)
+        training = self._begun(A, p)
         if not training.certified(self.target):
-            again = self.train(Training.shut(self.full, np.zeros_like(A), p))
+            again = self._begun(np.zeros_like(A), p)
             training = min(training, again, key=lambda t: abs(t.gap))
         self._take(p, training)
 
@@ -567,18 +564,23 @@ class _LeavingOut:
         A = self.foreseen.pop(p, None)
         if A is None:
             return None
-        found = self.train(Training.shut(self.full, A, p))
+        found = self._begun(A, p)
         sound = found.certified(self.target) and found.cycle <= SOUND
         near = Near(self.full)
         pinned = self._pinned_by_residue(near, found.A, found.F, found.box, found.b)
         return found if sound and not pinned else None
+
+    def _begun(self, A: Floats, p: int) -> Training:
+        """Trained without p, from A."""
+        return self.train(Training.shut(self.full, A, p, float(self.rest[p])))
 
     def _take(self, p: int, training: Training) -> None:
         """The answer of the machine trained without p."""
         self._answer(p, training.F[:, p] + training.b)
         if not training.certified(self.target):
             self.unsure[p] = self._uncertainty(p, training)
-        self.at_top[p] = bool((training.A >= self.box).any())
+        open_ = training.box > 0.0
+        self.at_top[p] = bool((open_ & (training.A >= training.box)).any())
         self.road[p] = BY_TRAINING if self.decided[p] else RETRAINED
 
     def _uncertainty(self, p: int, training: Training) -> float:
@@ -596,6 +598,8 @@ class _LeavingOut:
     def in_order(self) -> LeftOut:
         """Back in the order of the data."""
         back = np.argsort(self.bench.order)
+        if self.twins is not None:
+            back = back[self.twins.kind]
         return LeftOut(
             self.y[back], self.margins[back], self.road[back],
             self.exchanges[back], self.at_top[back], self.unsure[back],

@@ -59,7 +59,7 @@ def least_norm(found: Solution) -> Solution:
     """
     dual = found.dual
     few = np.count_nonzero(found.alpha.any(axis=1)) < FEW_LOOSE * dual.m
-    if not found.converged or not few and _tells_all_apart(dual.gram):
+    if not found.converged or not few and tells_all_apart(dual.gram):
         return found
     r, scale = _slopes(found)
     inside = (found.alpha > 0.0) & (found.alpha < dual.box[:, None])
@@ -182,7 +182,7 @@ def _slopes(found: Solution) -> tuple[Floats, float]:
     return np.asarray(r), max(scale, ON_THE_MARGIN)
 
 
-def _tells_all_apart(gram: Gram) -> bool:
+def tells_all_apart(gram: Gram) -> bool:
     """Whether all Phi(x_i) are independent: alpha is unique whatever the C."""
     looked_at = gram.m <= WHOLE and not isinstance(gram, Blocks)
     return gram.factor is None and looked_at and gram.positive_definite

@@ -44,7 +44,7 @@ from msvm_select.solvers.exact.face import newton_on_face
 from msvm_select.solvers.exact.shrinking import shrunk
 from msvm_select.solvers.exact.twins import Twins
 from msvm_select.solvers.exact.workbench import Training
-from msvm_select.solvers.least_norm import least_norm
+from msvm_select.solvers.least_norm import least_norm, tells_all_apart
 from msvm_select.solvers.leave_out.every_sample import judge_every_sample
 from msvm_select.solvers.two_class import batch
 
@@ -84,8 +84,10 @@ class Exact(Solver):
         twins = Twins.of(dual)
         if twins is None:
             return least_norm(self._solved(dual, start))
-        found = self._solved(twins.merged(dual), twins.begun(start))
-        return least_norm(twins.apart(dual, found))
+        begun = None if start is None else twins.together(start)
+        found = twins.apart(dual, self._solved(twins.merged(dual), begun))
+        unique = twins.are_equal(dual.box) and tells_all_apart(twins.gram)
+        return found if unique else least_norm(found)  # equal parts have the least norm
 
     def _solved(self, dual: Dual, start: Solution | None) -> Solution:
         """An optimum, where no two samples of a class are at one place."""

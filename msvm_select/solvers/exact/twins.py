@@ -73,7 +73,7 @@ class Twins:
             return None
         y, found = _twins_of.get(dual.gram, (None, None))
         if y is None or not np.array_equal(y, dual.y):
-            kinds = first_at_place(dual.gram) * dual.Q + dual.y
+            kinds = dual.y * dual.m + first_at_place(dual.gram)  # sorted by class
             _, firsts, kind = np.unique(kinds, return_index=True, return_inverse=True)
             found = None
             if firsts.size < dual.m:
@@ -85,10 +85,6 @@ class Twins:
         """The problem with one sample of each kind."""
         weights = self._sums(dual.box[:, None])[:, 0] / dual.C
         return replace(dual, gram=self.gram, y=dual.y[self.firsts], weights=weights)
-
-    def begun(self, start: Solution | None) -> Solution | None:
-        """A start of that problem."""
-        return None if start is None else self.together(start)
 
     def together(self, found: Solution) -> Solution:
         """A machine of all samples as one of the merged problem."""

@@ -20,12 +20,12 @@ may be off, and counts as ambiguous where that reaches 0.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import cached_property, partial
 from itertools import count
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -75,7 +75,7 @@ SOUND = 1e-7  # gain of a cycle: beyond it, biases may be off
 MOST_MISSED = 300  # of one sample
 WRONG = 1e-7  # r of the wrong sign: it was missed
 CLEAR = 1e-6  # a margin below is retrained: the tableau has some nine digits
-PROVEN_TOGETHER = 1e6  # numbers in alpha of machines whose others are looked at
+PROVEN_TOGETHER = 2e5  # numbers in alpha of machines whose others are looked at
 
 
 def judge_every_sample(
@@ -283,9 +283,13 @@ class _LeavingOut:
             for i in np.flatnonzero(~sure):
                 self.foreseen[int(near.rows[some[i]])] = near.lifted(alphas[i])
             if sure.any():
-                kept = alphas[:0] if near.all else alphas[sure]
-                held = some[sure], margins[sure], made[sure], kept
-                found.append(Found(*held, proof.of(sure)))
+                own = some[sure], margins[sure], made[sure]
+                if near.all:
+                    found.append(Found(*own, alphas[:0], proof.of(sure)))
+                elif sure.all() and alphas.size >= PROVEN_TOGETHER:  # not one is copied
+                    self._keep_found([Found(*own, alphas, proof)])
+                else:
+                    found.append(Found(*own, alphas[sure], proof.of(sure)))
 
         def keep(least: float) -> None:
             if sum(part.alphas.size for part in found) >= least and found:
@@ -309,12 +313,13 @@ class _LeavingOut:
 
     def _keep_found(self, found: list[Found]) -> None:
         """The answers of those beside whom the others stay idle."""
-        near, proofs = self.near, [part.proof for part in found]
+        near = self.near
         done, margins, made, alphas = (
-            np.concatenate(own) for own in list(zip(*found, strict=True))[:4]
+            _joined(own) for own in list(zip(*found, strict=True))[:4]
         )
         if not near.all:
-            proof = Proof(*map(np.concatenate, zip(*proofs, strict=True)))
+            proofs = zip(*(part.proof for part in found), strict=True)
+            proof = Proof(*map(_joined, proofs))
             idle = near.others_idle(done, alphas, proof)
             done, margins, made = done[idle], margins[idle], made[idle]
         self._keep(near.rows[done], margins, made)
@@ -604,6 +609,11 @@ class _LeavingOut:
             self.y[back], self.margins[back], self.road[back],
             self.exchanges[back], self.at_top[back], self.unsure[back],
         )  # fmt: skip
+
+
+def _joined(parts: Sequence[Any]) -> Any:
+    """One array after the other; a single one is not copied."""
+    return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
 
 class Rows:

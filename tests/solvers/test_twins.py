@@ -14,8 +14,10 @@ from msvm_select.records import Dual, Gram
 from msvm_select.solvers.exact import exchange
 from msvm_select.solvers.exact.classes import ClassFactor
 from msvm_select.solvers.exact.solver import Exact
+from msvm_select.solvers.exact.together import Together
 from msvm_select.solvers.exact.twins import Twins, first_at_place
 from msvm_select.solvers.exact.workbench import Bench
+from msvm_select.solvers.leave_out import every_sample
 from tests.conftest import blobs
 from tests.solvers.test_leave_one_out import (
     assert_same_answers,
@@ -111,8 +113,10 @@ def test_what_is_sorted_for_one_C_serves_the_next(monkeypatch) -> None:
 
 @pytest.mark.parametrize("weights", [None, "one a kind", "any"])
 @pytest.mark.parametrize(("gamma", "C"), [(0.02, 30.0), (0.4, 0.2), (0.4, 5.0)])
-def test_who_has_twins_is_left_out_alone(gamma, C, weights) -> None:
-    """The answers are those of retraining, also where boxes differ."""
+@pytest.mark.parametrize("many", [False, True])
+def test_who_has_twins_is_left_out_alone(gamma, C, weights, many, monkeypatch) -> None:
+    """As by retraining, also where boxes differ, or where many variables are free."""
+    monkeypatch.setattr(every_sample, "FACE_UP_TO", -1 if many else 1000)
     for seed in range(3):
         X, y = some_twice(seed)
         gram = Rbf(gamma).gram(X)
@@ -139,6 +143,32 @@ def by_hand(dual: Dual) -> np.ndarray:
         margins[p] = h[dual.y[p]] - h
         margins[p, dual.y[p]] = np.inf
     return margins
+
+
+@pytest.mark.parametrize(("gamma", "C"), [(0.7, 2.0), (0.7, 0.3), (0.2, 2.0)])
+def test_a_box_gets_narrower_around_a_factor(gamma, C) -> None:
+    """The optimum is that of the problem with this box, with no other factor."""
+    problem = standardised(blobs(60, 5, seed=31))
+    y = np.sort(problem.y)
+    gram = Rbf(gamma).gram(problem.X[np.argsort(problem.y, kind="stable")])
+    machine = trained(Dual(gram, y, 5, C))
+    A, box = np.ascontiguousarray(machine.alpha.T), machine.dual.box
+    free, b = (A > 0.0) & (A < box), machine.b
+    factor = ClassFactor.of(gram, y, free)
+    entry = np.where(free, factor.places(y.size), -1)
+    r = machine.gradient.T - (b[y] - b[:, None])
+    engine = Together.of(factor, gram, y, A, r, entry, box)
+    assert engine is not None
+    found = 0
+    for p in np.argsort(-A.max(axis=0))[:20].tolist():
+        rest = 0.4 * float(A[:, p].max())
+        narrow = engine.narrowed(p, rest)
+        if narrow is not None:
+            weights = np.where(np.arange(y.size) == p, rest / C, 1.0)
+            expected = trained(Dual(gram, y, 5, C, weights=weights)).alpha.T
+            np.testing.assert_allclose(narrow, expected, atol=1e-8)
+            found += 1
+    assert found >= 18
 
 
 def test_twins_of_others_do_not_ask_for_retraining() -> None:

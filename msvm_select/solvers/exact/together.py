@@ -29,6 +29,7 @@ import numpy as np
 from msvm_select.records import Floats, Gram, Ints
 from msvm_select.solvers.exact.classes import ClassFactor
 from msvm_select.solvers.exact.turns import (
+    AT_TOP,
     FROZEN,
     Parts,
     answer_each,
@@ -214,23 +215,45 @@ class Together:
         all else that is known of it holds. So the steps of a left-out sample, whose
         alpha_p goes to 0, lead here from there to the problem itself.
         """
-        P, (way, turn), found = self.P, _way_from_right(self.P), list[Floats]()
+        P, (way, turn) = self.P, _way_from_right(self.P)
         shift, known = np.zeros(way.size), np.flatnonzero(P.var >= 0)
         shift[P.cls[known] * P.y.size + P.loc[known]] = way[P.var[known]]
 
-        def keep(at: Ints, alpha: Floats, *rest: Any) -> None:
-            found.append(alpha[0].copy())
-
-        stat = np.zeros((1, self.at.size), np.int8)
-        run = _Run(self, stat, keep, MOST_PUT_RIGHT)
-        for _ in range(TURNS_PUT_RIGHT):
-            if not run.active.any():
-                break
-            left = 1.0 - run.aim[0]
-            self.P = P._replace(
+        def at(left: float) -> Parts:
+            return P._replace(
                 alpha=P.alpha + left * way, r=P.r + left * turn,
                 low=P.low + left * shift, high=P.high + left * shift,
             )  # fmt: skip
+
+        return self._along(at, np.zeros(self.at.size, np.int8))
+
+    def narrowed(self, p: int, rest: float) -> Floats | None:
+        """The optimal alpha (Q, m) where the box of sample p is the ``rest`` of it."""
+        P, gone = self.P, self.P.box[p] - rest
+        own = np.arange(self.factor.Q) * self.y.size + p
+        stat = np.zeros(self.at.size, np.int8)
+        stat[own[P.alpha[own] > rest]] = AT_TOP
+
+        def at(left: float) -> Parts:
+            box, low = P.box.copy(), P.low.copy()
+            box[p] -= (1.0 - left) * gone
+            low[own] += (1.0 - left) * gone
+            return P._replace(box=box, low=low)
+
+        return self._along(at, stat)
+
+    def _along(self, at: Callable[[float], Parts], stat: Any) -> Floats | None:
+        """The optimal alpha (Q, m) of ``at(0)``, in steps; ``stat``: what begins it."""
+        P, found = self.P, list[Floats]()
+
+        def keep(which: Ints, alpha: Floats, *rest: Any) -> None:
+            found.append(alpha[0].copy())
+
+        run = _Run(self, stat[None], keep, MOST_PUT_RIGHT)
+        for _ in range(TURNS_PUT_RIGHT):
+            if not run.active.any():
+                break
+            self.P = at(1.0 - run.aim[0])
             run.turn(None)
         self.P = P
         return found[0] if found else None

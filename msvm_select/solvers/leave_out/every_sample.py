@@ -47,8 +47,9 @@ from msvm_select.left_out import (
 from msvm_select.records import TIE, Blocks, Floats, Ints, Mask
 from msvm_select.solution import Solution
 from msvm_select.solvers.base import by_training
-from msvm_select.solvers.exact.classes import Store
+from msvm_select.solvers.exact.classes import ClassFactor, Store
 from msvm_select.solvers.exact.cycles import certify
+from msvm_select.solvers.exact.exchange import FACE_UP_TO
 from msvm_select.solvers.exact.together import Together
 from msvm_select.solvers.exact.twins import Twins
 from msvm_select.solvers.exact.workbench import Room, Training
@@ -132,6 +133,7 @@ def judge_every_sample(
         if not (todo.size and work.try_another()):
             break
     todo = work.unsettled(everyone)
+    work.foresee_twins(todo[work.rest[todo] > 0.0])
     for done, p in enumerate(todo):
         tell(everyone.size - todo.size + done, everyone.size)
         work.show(watch, everyone)
@@ -548,6 +550,26 @@ class _LeavingOut:
         """Which of those asked for have no margin yet."""
         known = np.isfinite(self.margins[asked]).any(axis=1)
         return np.asarray(asked[~known])
+
+    def foresee_twins(self, some: Ints) -> None:
+        """Where the training of those whose box gets narrower begins.
+
+        Where few variables are free, that costs more than it saves.
+        """
+        full = self.full
+        if not some.size or full.n_free <= FACE_UP_TO:
+            return
+        free, gram = (full.A > 0.0) & (full.A < full.box), self.bench.sorted_gram
+        r = 1.0 - full.problem.gradient_of(full.F) - (self.b[self.y] - self.b[:, None])
+        with suppress(np.linalg.LinAlgError):
+            factor = ClassFactor.of(gram, self.y, free)
+            entry = np.where(free, factor.places(self.y.size), -1)
+            engine = Together.of(factor, gram, self.y, full.A, r, entry, full.box)
+            for p in some:
+                rest = float(self.rest[p])
+                A = None if engine is None else engine.narrowed(int(p), rest)
+                if A is not None:
+                    self.foreseen[int(p)] = A
 
     def retrain(self, p: int) -> None:
         """Train without p: from what was foreseen, or else from the full machine."""

@@ -45,6 +45,7 @@ RESIDUAL = 1e-26  # squared: thirteen digits of the residual
 NOT_YET = 1e-8  # squared: as long as many bounds are wrong, four digits show them
 FEWER = 0.85  # of the exchanges of the system before: it converges
 MOST_TURNED = 200  # wrong ones that are put right around the factor that is there
+KEPT_TO_TURN = 2e7  # numbers kept beside that factor: beyond, systems cost no more
 FACE_UP_TO = 1000  # free variables: among these, Newton on the face costs less
 SYSTEM_RIDGE = 1e-11
 LONG_ROWS = 64  # of K at a time in long precision
@@ -201,7 +202,7 @@ def _turned(
         factor = replace(factor, rows=np.searchsorted(near, factor.rows))
     entry = np.where(free, factor.places(y.size), -1)
     given = (gram, y, alpha[:, near], breach[:, near], entry, box)
-    engine = Together.of(factor, *given)
+    engine = Together.of(factor, *given, most=KEPT_TO_TURN)
     found = None if engine is None else engine.put_right()
     if found is None:
         return None

@@ -113,10 +113,12 @@ class Together:
         self.answered = by_whole or _ByClass()
 
     @classmethod
-    def of(cls, factor: ClassFactor, gram: Gram, *others: Any) -> Together | None:
+    def of(
+        cls, factor: ClassFactor, gram: Gram, *others: Any, most: float = MOST_KEPT
+    ) -> Together | None:
         """None where the factor is not sharp, or thin, or what is kept too large."""
         kept = 2.0 * factor.size * (gram.m + factor.rows.size)
-        if factor.alike or kept > MOST_KEPT or factor.error > SHARP_FACTOR:
+        if factor.alike or kept > most or factor.error > SHARP_FACTOR:
             return None  # where all are alike, rows are cheap
         if not all(isinstance(R, np.ndarray) for R in (factor.T, *factor.own)):
             return None

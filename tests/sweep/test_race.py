@@ -333,18 +333,25 @@ def test_a_heat_ends_after_some_samples() -> None:
         sure(8, 90)
 
 
-def test_a_cell_that_loses_lets_go_of_its_matrices(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """At once, and not when the collector comes round: a race has many cells."""
-    left: list[weakref.ref[Any]] = []
-    judge, data = every_sample._LeavingOut.__init__, blobs(90, 5, seed=3).dataset()
+@pytest.fixture
+def left(monkeypatch: pytest.MonkeyPatch) -> list[weakref.ref[Any]]:
+    """Every machine whose samples were left out since."""
+    made: list[weakref.ref[Any]] = []
+    judge = every_sample._LeavingOut.__init__
 
     def noted(self: Any, *given: Any) -> None:
-        left.append(weakref.ref(self))
+        made.append(weakref.ref(self))
         judge(self, *given)
 
     monkeypatch.setattr(every_sample._LeavingOut, "__init__", noted)
+    return made
+
+
+def test_a_cell_that_loses_lets_go_of_its_matrices(
+    left: list[weakref.ref[Any]],
+) -> None:
+    """At once, and not when the collector comes round: a race has many cells."""
+    data = blobs(90, 5, seed=3).dataset()
     gc.disable()
     try:
         found = run_sweep(data, **GRID, race=1)
@@ -355,16 +362,11 @@ def test_a_cell_that_loses_lets_go_of_its_matrices(
         gc.enable()
 
 
-def test_a_cell_goes_on_from_its_heat(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_cell_goes_on_from_its_heat(
+    left: list[weakref.ref[Any]], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """It is not set up again, and its row is what it would be; the others let go."""
-    left: list[weakref.ref[Any]] = []
-    judge, data = every_sample._LeavingOut.__init__, blobs(90, 5, seed=3).dataset()
-
-    def noted(self: Any, *given: Any) -> None:
-        left.append(weakref.ref(self))
-        judge(self, *given)
-
-    monkeypatch.setattr(every_sample._LeavingOut, "__init__", noted)
+    data = blobs(90, 5, seed=3).dataset()
     found = run_sweep(data, **GRID, race=1)
     some = len(left)
     assert all(one() is None for one in left)

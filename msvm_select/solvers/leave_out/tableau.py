@@ -564,13 +564,19 @@ def _by_classes(gram: Gram, Q: int, arcs: _Arcs, box: Floats) -> Tableau:
         others = np.flatnonzero(watched & ~free)
         both = np.r_[chosen, others]
         responses = Responses(factor, gram, y, rows[both], cols[both], first, n, enough)
+        all_there = both.size == arcs.a.size and factor.error <= EXACT
+
+        def more(missed: Mask) -> Tableau:
+            return watching(watched | missed[cols, rows])
+
         return Tableau(
             rows[chosen], cols[chosen], rows[others], cols[others],
             arcs.a[chosen], arcs.a[others], arcs.r[others],
             responses.scale, _stiffness(gram, 0.0, rows[others]),
             responses.of, lambda samples: responses.shifted(samples, -tau[:, samples]),
             np.empty((0, both.size)),
-            more=lambda missed: watching(watched | missed[cols, rows]),
+            error=factor.error if all_there else 0.0,  # else K proves what it says
+            more=None if all_there else more,
             sharper=(lambda: _dense(gram, Q, arcs)) if cheap else None,
             together=together,
         )  # fmt: skip

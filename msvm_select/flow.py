@@ -113,13 +113,6 @@ def centre(alpha: Floats, gradient: Floats, y: Ints, box: Floats) -> Potentials:
     return Potentials(b, whole, cycle_gain)
 
 
-def without(alpha: Floats, y: Ints, box: Floats, p: int) -> Floats:
-    """A feasible alpha (Q, m) with alpha_p = 0, near the given one."""
-    shut = box.copy()
-    shut[p] = 0.0
-    return within(alpha, y, shut)
-
-
 def within(alpha: Floats, y: Ints, box: Floats) -> Floats:
     """A feasible alpha (Q, m) in its box (m,), near the given one.
 

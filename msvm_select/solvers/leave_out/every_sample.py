@@ -606,8 +606,8 @@ class _LeavingOut:
         self._answer(p, training.F[:, p] + training.b)
         if not training.certified(self.target):
             self.unsure[p] = self._uncertainty(p, training)
-        open_ = training.box > 0.0
-        self.at_top[p] = bool((open_ & (training.A >= training.box)).any())
+        may_be = training.box > 0.0
+        self.at_top[p] = bool((may_be & (training.A >= training.box)).any())
         self.road[p] = BY_TRAINING if self.decided[p] else RETRAINED
 
     def _uncertainty(self, p: int, training: Training) -> float:

@@ -69,7 +69,7 @@ def test_an_answer_that_a_far_sample_breaks_is_not_proven(few) -> None:
         for rows, sound in ((np.union1d(supports, entered), True), (supports, False)):
             if not sound and not entered.size:
                 continue
-            work.near = near.Near(full, rows)
+            work.near = near.Near(full, work.rest, rows)
             at, here = work.near.local(np.array([p])), work.near
             small = Training.smaller(full, here.gram, here.y, here.A, here.box)
             small = Training.shut(small, np.zeros_like(here.A), int(at[0]))

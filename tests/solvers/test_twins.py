@@ -14,10 +14,9 @@ from msvm_select.records import Dual, Gram
 from msvm_select.solvers.exact import exchange
 from msvm_select.solvers.exact.classes import ClassFactor
 from msvm_select.solvers.exact.solver import Exact
-from msvm_select.solvers.exact.together import Together
 from msvm_select.solvers.exact.twins import Twins, first_at_place
 from msvm_select.solvers.exact.workbench import Bench
-from msvm_select.solvers.leave_out import every_sample
+from msvm_select.solvers.leave_out import tableau
 from tests.conftest import blobs
 from tests.solvers.test_leave_one_out import (
     assert_same_answers,
@@ -116,7 +115,9 @@ def test_what_is_sorted_for_one_C_serves_the_next(monkeypatch) -> None:
 @pytest.mark.parametrize("many", [False, True])
 def test_who_has_twins_is_left_out_alone(gamma, C, weights, many, monkeypatch) -> None:
     """As by retraining, also where boxes differ, or where many variables are free."""
-    monkeypatch.setattr(every_sample, "FACE_UP_TO", -1 if many else 1000)
+    if many:
+        monkeypatch.setattr(tableau, "ALL_WATCHED", -1)
+        monkeypatch.setattr(tableau, "TOGETHER_FROM", 0)
     for seed in range(3):
         X, y = some_twice(seed)
         gram = Rbf(gamma).gram(X)
@@ -145,41 +146,19 @@ def by_hand(dual: Dual) -> np.ndarray:
     return margins
 
 
-@pytest.mark.parametrize(("gamma", "C"), [(0.7, 2.0), (0.7, 0.3), (0.2, 2.0)])
-def test_a_box_gets_narrower_around_a_factor(gamma, C) -> None:
-    """The optimum is that of the problem with this box, with no other factor."""
-    problem = standardised(blobs(60, 5, seed=31))
-    y = np.sort(problem.y)
-    gram = Rbf(gamma).gram(problem.X[np.argsort(problem.y, kind="stable")])
-    machine = trained(Dual(gram, y, 5, C))
-    A, box = np.ascontiguousarray(machine.alpha.T), machine.dual.box
-    free, b = (A > 0.0) & (A < box), machine.b
-    factor = ClassFactor.of(gram, y, free)
-    entry = np.where(free, factor.places(y.size), -1)
-    r = machine.gradient.T - (b[y] - b[:, None])
-    engine = Together.of(factor, gram, y, A, r, entry, box)
-    assert engine is not None
-    found = 0
-    for p in np.argsort(-A.max(axis=0))[:20].tolist():
-        rest = 0.4 * float(A[:, p].max())
-        narrow = engine.narrowed(p, rest)
-        if narrow is not None:
-            weights = np.where(np.arange(y.size) == p, rest / C, 1.0)
-            expected = trained(Dual(gram, y, 5, C, weights=weights)).alpha.T
-            np.testing.assert_allclose(narrow, expected, atol=1e-8)
-            found += 1
-    assert found >= 18
-
-
-def test_twins_of_others_do_not_ask_for_retraining() -> None:
-    """Overlapping classes at a large C: twins at the box leave it as one."""
+@pytest.mark.parametrize("road", ["dense", "rows", "together"])
+def test_of_twins_none_is_retrained(road, monkeypatch) -> None:
+    """Overlapping classes at a large C: who leaves takes its box along, and no more."""
+    if road != "dense":
+        monkeypatch.setattr(tableau, "ALL_WATCHED", -1)
+        monkeypatch.setattr(tableau, "TOGETHER_FROM", 0 if road == "together" else 1e9)
     draw = np.random.default_rng(0)
     X = draw.standard_normal((160, 2))
     y = (X[:, 0] + 1.5 * draw.standard_normal(160) > 0.0).astype(np.int64)
     y[X[:, 1] + draw.standard_normal(160) > 1.0] = 2
-    X, y = np.r_[X, X[:30]], np.r_[y, y[:30]]
+    X, y = np.r_[X, X[:30], X[:10]], np.r_[y, y[:30], y[:10]]
     machine = trained(Dual(Rbf(0.02).gram(X), y, 3, 30.0))
-    found = Exact().leave_out(machine)
-    twin = np.r_[np.arange(30), np.arange(160, 190)]
-    assert (found.road == RETRAINED).sum() == (found.road[twin] == RETRAINED).sum()
-    assert (found.road[30:160] == REPAIRED).any()
+    found = Exact().leave_out(machine, every_margin=True)
+    assert not (found.road == RETRAINED).any()
+    assert (found.road[:30] == REPAIRED).any()
+    assert_same_answers(found, by_hand(machine.dual))

@@ -483,8 +483,10 @@ def _ties(seen, off):
 
 
 @kernel
-def certify_each(alphas, F, changes, off, box, left_out, beside, facts, told, b):
+def certify_each(alphas, F, changes, off, box, left_out, rest, beside, facts, told, b):
     """What proves each machine without a sample: alphas, changes of F (p, Q, m).
+
+    rest (m,): what stays of the box of each that is left out.
 
     facts (p, 3): gap, largest mean gain of a cycle, imbalance of the flow by its sum;
     told (p, 3): whether an alpha is at its box, whether some are almost at a bound and
@@ -499,7 +501,7 @@ def certify_each(alphas, F, changes, off, box, left_out, beside, facts, told, b)
         for k in range(Q):
             for i in range(F.shape[1]):
                 outputs[k, i] = F[k, i] + changes[s, k, i]
-        shut[p] = 0.0
+        shut[p] = rest[p]
         facts[s, 0], facts[s, 1], level = _certified(A, outputs, off, shut)
         shut[p] = box[p]
         b[s] = level

@@ -29,7 +29,6 @@ import numpy as np
 from msvm_select.records import Floats, Gram, Ints
 from msvm_select.solvers.exact.classes import ClassFactor
 from msvm_select.solvers.exact.turns import (
-    AT_TOP,
     FROZEN,
     Parts,
     answer_each,
@@ -228,21 +227,6 @@ class Together:
             )  # fmt: skip
 
         return self._along(at, np.zeros(self.at.size, np.int8))
-
-    def narrowed(self, p: int, rest: float) -> Floats | None:
-        """The optimal alpha (Q, m) where the box of sample p is the ``rest`` of it."""
-        P, gone = self.P, self.P.box[p] - rest
-        own = np.arange(self.factor.Q) * self.y.size + p
-        stat = np.zeros(self.at.size, np.int8)
-        stat[own[P.alpha[own] > rest]] = AT_TOP
-
-        def at(left: float) -> Parts:
-            box, low = P.box.copy(), P.low.copy()
-            box[p] -= (1.0 - left) * gone
-            low[own] += (1.0 - left) * gone
-            return P._replace(box=box, low=low)
-
-        return self._along(at, stat)
 
     def _along(self, at: Callable[[float], Parts], stat: Any) -> Floats | None:
         """The optimal alpha (Q, m) of ``at(0)``, in steps; ``stat``: what begins it."""

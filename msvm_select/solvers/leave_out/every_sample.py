@@ -47,9 +47,8 @@ from msvm_select.left_out import (
 from msvm_select.records import TIE, Blocks, Floats, Ints, Mask
 from msvm_select.solution import Solution
 from msvm_select.solvers.base import by_training
-from msvm_select.solvers.exact.classes import ClassFactor, Store
+from msvm_select.solvers.exact.classes import Store
 from msvm_select.solvers.exact.cycles import certify
-from msvm_select.solvers.exact.exchange import FACE_UP_TO
 from msvm_select.solvers.exact.together import Together
 from msvm_select.solvers.exact.twins import Twins
 from msvm_select.solvers.exact.workbench import Room, Training
@@ -118,7 +117,6 @@ def judge_every_sample(
     if watch is not unwatched:
         asked, first = work.likely_errors_first(asked), min(chunk, IN_A_RACE)
         between = partial(work.show, watch, asked)
-    asked = asked[work.rest[asked] <= 0.0]
     todo, first = work.unsettled(asked), chunk if held else first
     for _ in range(WATCHES):
         for some in chunks(todo.size, first, chunk):
@@ -133,7 +131,6 @@ def judge_every_sample(
         if not (todo.size and work.try_another()):
             break
     todo = work.unsettled(everyone)
-    work.foresee_twins(todo[work.rest[todo] > 0.0])
     for done, p in enumerate(todo):
         tell(everyone.size - todo.size + done, everyone.size)
         work.show(watch, everyone)
@@ -257,7 +254,9 @@ class _LeavingOut:
         if kept is None:
             return
         if kept.together is not None:
-            samples = self._settle_together(kept.together, samples, jobs, between)
+            alone = self.near.rest[samples] <= 0.0
+            some = self._settle_together(kept.together, samples[alone], jobs, between)
+            samples = np.r_[some, samples[~alone]]
         if not samples.size:
             return
         kept.need_those_of(samples)
@@ -338,14 +337,14 @@ class _LeavingOut:
     @cached_property
     def near(self) -> Near:
         """The samples among which the others are left out."""
-        return Near.of(self.full, self.b)
+        return Near.of(self.full, self.b, self.rest)
 
     @cached_property
     def kept(self) -> Rows | None:
         """Those of the tableau, made when they are asked for; None without one."""
         near = self.near
         tableau = build(
-            near.gram, near.y, near.A, near.F, self.b, near.box, self.asked
+            near.gram, near.y, near.A, near.F, self.b, near.box, near.rest, self.asked
         )  # fmt: skip
         missed = self.missed[:, near.rows]  # where there were fewer samples
         self.missed = np.zeros(near.A.shape, bool)
@@ -362,10 +361,10 @@ class _LeavingOut:
         falls = np.ascontiguousarray(kept.falls[some])
         whole = kept.whole._replace(rows=kept.store.rows, at=kept.store.at)
         table = Table(
-            whole.rows, whole.at, falls, kept.start, kept.alpha,
+            whole.rows, whole.at, falls, kept.start, kept.alpha.copy(),
             near.box[kept.sample], np.r_[t.scale_M, t.scale_N],
             kept.sample, kept.head, whole.inside, small, whole, kept.numbers,
-            np.zeros(1, np.int64),
+            np.zeros(1, np.int64), near.rest,
         )  # fmt: skip
         margins = np.full((samples.size, self.present.size), np.inf)
         exchanges, status = np.zeros((2, samples.size), np.int64)
@@ -402,7 +401,7 @@ class _LeavingOut:
         for p, found in zip(samples.tolist(), values, strict=True):
             A = near.A.copy()
             A[table.head, table.sample] = found
-            A[:, p] = 0.0
+            A[:, p] = np.minimum(A[:, p], near.rest[p])
             self.foreseen[int(near.rows[p])] = near.lifted(A)
 
     def _proven(self, t: Tableau, samples: Ints, values: Floats) -> Floats:
@@ -416,7 +415,8 @@ class _LeavingOut:
         alphas[:] = near.A
         cols, rows = np.r_[t.cols_M, t.cols_N], np.r_[t.rows_M, t.rows_N]
         alphas[:, cols, rows] = values
-        alphas[each, :, samples] = 0.0
+        rest = near.rest[samples][:, None]  # of those that are not listed, too
+        alphas[each, :, samples] = np.minimum(alphas[each, :, samples], rest)
         tau = near.tau_of(alphas)
         moved = near.gram.products(tau.transpose(0, 2, 1))
         changes = np.ascontiguousarray(moved.transpose(2, 0, 1))
@@ -434,7 +434,7 @@ class _LeavingOut:
     def _note_missed(self, p: int, A: Floats, F: Floats, b: Floats) -> None:
         """The variables whose r has the wrong sign in the machine without p."""
         y, box, here = self.near.y, self.near.box.copy(), np.arange(self.near.y.size)
-        box[p] = 0.0
+        box[p] = self.near.rest[p]
         r = 1.0 - (F[y, here] - F) - (b[y] - b[:, None])
         r[y, here] = 0.0
         wrong = ((A < box) & (r > WRONG)) | ((A > 0.0) & (r < -WRONG))
@@ -459,7 +459,7 @@ class _LeavingOut:
         self.at_top[near.rows[samples]] = proof.told[:, 0]
         for i in np.flatnonzero(sound & proof.told[:, 1]):
             box = near.box.copy()
-            box[samples[i]] = 0.0
+            box[samples[i]] = near.rest[samples[i]]
             given = alphas[i], near.F + changes[i], box, proof.b[i]
             sound[i] = not self._pinned_by_residue(near, *given)
         h, y = proof.F + proof.b, near.y[samples]
@@ -551,26 +551,6 @@ class _LeavingOut:
         known = np.isfinite(self.margins[asked]).any(axis=1)
         return np.asarray(asked[~known])
 
-    def foresee_twins(self, some: Ints) -> None:
-        """Where the training of those whose box gets narrower begins.
-
-        Where few variables are free, that costs more than it saves.
-        """
-        full = self.full
-        if not some.size or full.n_free <= FACE_UP_TO:
-            return
-        free, gram = (full.A > 0.0) & (full.A < full.box), self.bench.sorted_gram
-        r = 1.0 - full.problem.gradient_of(full.F) - (self.b[self.y] - self.b[:, None])
-        with suppress(np.linalg.LinAlgError):
-            factor = ClassFactor.of(gram, self.y, free)
-            entry = np.where(free, factor.places(self.y.size), -1)
-            engine = Together.of(factor, gram, self.y, full.A, r, entry, full.box)
-            for p in some:
-                rest = float(self.rest[p])
-                A = None if engine is None else engine.narrowed(int(p), rest)
-                if A is not None:
-                    self.foreseen[int(p)] = A
-
     def retrain(self, p: int) -> None:
         """Train without p: from what was foreseen, or else from the full machine."""
         training = self._trained_on(p)
@@ -593,7 +573,7 @@ class _LeavingOut:
             return None
         found = self._begun(A, p)
         sound = found.certified(self.target) and found.cycle <= SOUND
-        near = Near(self.full)
+        near = Near(self.full, self.rest)
         pinned = self._pinned_by_residue(near, found.A, found.F, found.box, found.b)
         return found if sound and not pinned else None
 

@@ -87,7 +87,8 @@ class Table(NamedTuple):
     and r of one of N: ``start`` at the full optimum. rows[at[v]] says how z answers a
     force on v of M, or a shift of v of N; at[v] < 0 where nobody has asked for it yet.
     falls[i]: how z answers where all variables of the i-th sample that are not in M go
-    to 0. top: the largest alpha of each.
+    to 0, or to ``rest[p]``, which is what the box of sample p shrinks to where one of
+    several samples leaves that are trained as one. top: the largest alpha of each.
     Of a narrowed table, ``number`` are the numbers that its variables have in the
     ``whole`` one; its rows are the entries of these in rows of that, made when they are
     listed first, ``filled[0]`` so far.
@@ -107,6 +108,7 @@ class Table(NamedTuple):
     whole: Whole
     number: NDArray[np.int64]
     filled: NDArray[np.int64]
+    rest: Floats
 
 
 class State(NamedTuple):
@@ -141,7 +143,8 @@ class Room(NamedTuple):
     """Where the numbers of a state and of a narrowed table stand, a row of each kind.
 
     The kernels do not ask for memory, so that numba need not count who holds an array:
-    that took most of their time. ``span`` (Q + 1, Q) and ``group`` (Q,) are for biases.
+    that took most of their time. ``span`` (Q + 1, Q) and ``group`` (Q,) are for biases,
+    ``known`` (Q,) for alpha of the sample that leaves.
     """
 
     state: Floats
@@ -154,6 +157,7 @@ class Room(NamedTuple):
     rows: Floats
     span: Floats
     group: NDArray[np.int64]
+    known: Floats
 
 
 class Last(NamedTuple):
@@ -390,7 +394,11 @@ def _turn(T, st, v, upper):
 
 @bare
 def _begin(T, st, p, index, own):
-    """The state in which sample p, of these variables, is asked to go to 0."""
+    """The state in which sample p, of these variables, is asked to go to its rest.
+
+    That is 0, and each of its variables is held there. Where it is not, those are held
+    that are beyond.
+    """
     for k in range(st.sizes[SHIFTED]):
         v = st.shifted[k]
         st.given[v] = 0.0
@@ -405,7 +413,12 @@ def _begin(T, st, p, index, own):
     st.sizes[INDEX], st.sizes[SAMPLE] = index, p
     for k in range(own.size):
         v = own[k]
-        if v < T.inside:
+        if T.rest[p] > 0.0:
+            if v < T.inside and T.alpha[v] > T.rest[p]:
+                _enter(T, st, v, T.rest[p])
+            else:
+                _free_limits(T, st, v)
+        elif v < T.inside:
             _enter(T, st, v, 0.0)
         else:
             st.low[v], st.high[v] = -np.inf, np.inf
@@ -417,6 +430,37 @@ def _begin(T, st, p, index, own):
 def _leaves(T, st, v):
     """Whether v is of the sample that goes."""
     return T.sample[v] == st.sizes[SAMPLE]
+
+
+@bare
+def _is_gone(T, st, v):
+    """Whether it is of one that goes altogether."""
+    return _leaves(T, st, v) and T.rest[st.sizes[SAMPLE]] <= 0.0
+
+
+@bare
+def _narrow(T, own, rest, known):
+    """Shrink the box of a sample, of these variables; -> what it was.
+
+    Their alpha are ``known`` from there on.
+    """
+    top = 0.0
+    for k in range(own.size):
+        v = own[k]
+        top, T.top[v], known[k] = T.top[v], rest, T.alpha[v]
+        if v >= T.inside:
+            T.alpha[v] = min(T.alpha[v], rest)
+    return top
+
+
+@bare
+def _widen(T, st, own, top, known):
+    """Undo that."""
+    for k in range(own.size):
+        v = own[k]
+        T.top[v], T.alpha[v] = top, known[k]
+        if st.place[v] < 0:
+            _free_limits(T, st, v)
 
 
 @bare
@@ -552,9 +596,9 @@ def _unknowns(T, st, M, x):
         v = st.unknowns[i]
         x[0, i] = st.target[v] - st.base[v]
         x[1, i] = -slope[v]
-        if _leaves(T, st, v):  # to (1 - lambda) of its value
-            x[0, i] += T.alpha[v]
-            x[1, i] -= T.alpha[v]
+        if v < T.inside and _leaves(T, st, v):  # to (1 - lambda) of what is too much
+            x[0, i] += max(T.alpha[v] - st.target[v], 0.0)
+            x[1, i] -= max(T.alpha[v] - st.target[v], 0.0)
     return _solve_small(M, x, st.sizes[UNKNOWNS], st.scale)
 
 
@@ -594,7 +638,7 @@ def _put_right(T, st, x, z):
             if value < -T.small or value > T.top[v] + T.small:
                 _turn(T, st, v, value > 0.0)
                 wrong += 1
-        elif not _leaves(T, st, v):
+        elif not _is_gone(T, st, v):
             pull = x[j] if st.target[v] > 0.0 else -x[j]
             if pull > SLACK:
                 _turn(T, st, v, False)
@@ -655,7 +699,7 @@ def _to_centre(T, st, x, z, y, present, room):
     for k in range(Q):
         _fill(span[k], LOOSE)
     for v in range(T.alpha.size):
-        if _leaves(T, st, v) or not present[T.head[v]]:
+        if _is_gone(T, st, v) or not present[T.head[v]]:
             continue
         j, r = st.place[v], 0.0
         if v < T.inside:
@@ -978,6 +1022,14 @@ def _write(T, st, x, z, out):
 
 
 @bare
+def _slope_of(T, st, x, z, v):
+    """r of v: 0 where it is free."""
+    if v < T.inside:
+        return -x[st.place[v]] if st.place[v] >= 0 else 0.0
+    return z[v] if st.place[v] < 0 else 0.0
+
+
+@bare
 def _largest(z):
     """The largest |z|."""
     most = 0.0
@@ -1040,7 +1092,7 @@ def _narrowed(T, index, number, inside, room):
         room.rows[: most * count].reshape((most, count)), at[:count], falls,
         start[:count], alpha[:count], top[:count], scale[:count],
         sample[:count], head[:count], inside, T.small,
-        T.whole, number, filled,
+        T.whole, number, filled, T.rest,
     )  # fmt: skip
 
 
@@ -1195,7 +1247,7 @@ def _each(
     M, x, z, number, which, ends, room, few_room, last,
 ):  # fmt: skip
     """As ``exchange_each``, in this room."""
-    st, full, lacking = _fresh(T, room), 0, False
+    st, full, lacking, top = _fresh(T, room), 0, False, 0.0
     last.counts[2] = -1
     _by_sample(T, ends, which)
     for v in range(T.alpha.size):
@@ -1204,21 +1256,23 @@ def _each(
     for index in range(samples.size):
         p = samples[index]
         own = which[ends[p] : ends[p + 1]]
+        if T.rest[p] > 0.0:
+            top = _narrow(T, own, T.rest[p], room.known)
         status[index], exchanges[index] = _judged(
             T, st, M, x, z, number, few_room, own, p, index, lacking, needed, last, y[p]
         )
-        if status[index] != SETTLED:
-            continue
-        at_top[index] = _at_top(T, st, full)
-        _to_centre(T, st, x[0], z, y, present, room)
-        change = room.span[present.size]
-        if alphas.shape[0] > 0:
-            _write(T, st, x[0], z, alphas[index])
-        for k in range(own.size):
-            v = own[k]
-            slide = change[y[p]] - change[T.head[v]]
-            r = -x[0, st.place[v]] if v < T.inside else z[v]
-            margins[index, T.head[v]] = 1.0 - r + slide
+        if status[index] == SETTLED:
+            at_top[index] = _at_top(T, st, full)
+            _to_centre(T, st, x[0], z, y, present, room)
+            change = room.span[present.size]
+            if alphas.shape[0] > 0:
+                _write(T, st, x[0], z, alphas[index])
+            for k in range(own.size):
+                v = own[k]
+                slide = change[y[p]] - change[T.head[v]]
+                margins[index, T.head[v]] = 1.0 - _slope_of(T, st, x[0], z, v) + slide
+        if T.rest[p] > 0.0:
+            _widen(T, st, own, top, room.known)
 
 
 @inner
@@ -1228,7 +1282,7 @@ def _room(width, wide, rows, Q):
         np.empty((9, width)), np.empty((3, width), np.int64),
         np.empty(MOST_UNKNOWNS), np.empty(6, np.int64), np.empty(Q, np.int64),
         np.empty((5, wide)), np.empty((5, wide), np.int64), np.empty(rows),
-        np.empty((Q + 1, Q)), np.empty(Q, np.int64),
+        np.empty((Q + 1, Q)), np.empty(Q, np.int64), np.empty(Q),
     )  # fmt: skip
 
 

@@ -56,8 +56,11 @@ class Proof(NamedTuple):
 class Near:
     """Some of the samples of a machine, class-sorted, and all that others need."""
 
-    def __init__(self, full: Training, rows: Ints | None = None) -> None:
-        """``rows``: which samples; all without them."""
+    def __init__(self, full: Training, rest: Floats, rows: Ints | None = None) -> None:
+        """``rows``: which samples; all without them.
+
+        rest (all,): what stays of the box of each where it leaves.
+        """
         gram, m = full.bench.sorted_gram, full.A.shape[1]
         self.full, self.all = full, rows is None or rows.size == m
         self.missed = np.zeros(m, bool)
@@ -65,6 +68,7 @@ class Near:
         self.gram: Gram = gram if self.all else gram.part(self.rows)
         here = slice(None) if self.all else self.rows
         self.y, self.box = full.bench.y[here], full.box[here]
+        self.rest, self.rest_of_all = rest[here], rest
         self.A = np.ascontiguousarray(full.A[:, here])
         self.F = np.ascontiguousarray(full.F[:, here])
         ends = np.searchsorted(self.y, np.arange(len(self.A) + 1))
@@ -87,24 +91,25 @@ class Near:
             self.offsets_others = ends.astype(np.int64)
 
     @classmethod
-    def of(cls, full: Training, b: Floats) -> Near:
+    def of(cls, full: Training, b: Floats, rest: Floats) -> Near:
         """Those that are near the margin of ``full``, where they are few enough."""
         gram, y = full.bench.sorted_gram, full.bench.y
         Q, m = full.A.shape
         if isinstance(gram, Blocks) or gram.whole is None or (Q - 1) * m < MANY:
-            return cls(full)
+            return cls(full, rest)
         h, own = full.F + b[:, None], (y, np.arange(m))
         r = 1.0 - h[own] + h
         r[own] = -np.inf
-        return cls(full, nearest(full.A, r))
+        return cls(full, rest, nearest(full.A, r))
 
     def wider(self) -> Near:
         """With those that were missed, or with all where none was."""
         if not self.missed.any():
-            return Near(self.full)
+            return Near(self.full, self.rest_of_all)
         self.missed[self.rows] = True
         rows = np.flatnonzero(self.missed)
-        return Near(self.full, rows if rows.size <= MOSTLY * self.missed.size else None)
+        few = rows.size <= MOSTLY * self.missed.size
+        return Near(self.full, self.rest_of_all, rows if few else None)
 
     def local(self, samples: Ints) -> Ints:
         """Their numbers among those near."""
@@ -128,7 +133,7 @@ class Near:
         facts, told = np.empty((p, 3)), np.empty((p, 3), bool)
         b = np.empty((p, Q))
         certify_each(
-            alphas, self.F, changes, self.offsets, self.box, samples, BESIDE,
+            alphas, self.F, changes, self.offsets, self.box, samples, self.rest, BESIDE,
             facts, told, b,
         )  # fmt: skip
         here = np.arange(p)

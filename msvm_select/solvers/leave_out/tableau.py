@@ -73,7 +73,7 @@ TWINS = 1e-12  # of K_ii: samples at such a distance (squared) are at one place
 class Tableau:
     """The variables M and N, and how to make the row of any: ``respond``.
 
-    ``fall`` makes those of samples whose variables outside M all go to 0.
+    ``fall`` makes those of samples whose variables outside M go to what stays of them.
 
     The row of a force on v of M is (G_v, -X_v), that of a shift of v of N (-X'_v,
     -S_v). Variables are numbered, those of M first. ``kept`` are the rows that are
@@ -111,21 +111,23 @@ class Tableau:
 
 
 def build(
-    gram: Gram, y: Ints, alpha: Floats, F: Floats, b: Floats, box: Floats, asked: int
-) -> Tableau | None:
+    gram: Gram, y: Ints, alpha: Floats, F: Floats, b: Floats, box: Floats, rest: Floats,
+    asked: int,
+) -> Tableau | None:  # fmt: skip
     """The tableau at an optimum alpha, F (Q, m), box (m,); None: no such.
 
-    ``asked``: how many samples will be left out.
+    rest (m,): what stays of the box of each where it leaves. ``asked``: how many
+    samples will be left out.
     """
     if isinstance(gram, Blocks):
-        return _around(gram, y, alpha, F, b, box, np.zeros(alpha.shape, bool))
+        return _around(gram, y, alpha, F, b, box, rest, np.zeros(alpha.shape, bool))
     few = asked <= FEW * y.size
     whole = ALL_WATCHED * (WATCHED_FOR_FEW if few else 1.0)
-    return _among(gram, y, alpha, F, b, box, whole)
+    return _among(gram, y, alpha, F, b, box, rest, whole)
 
 
 def _among(
-    gram: Gram, y: Ints, alpha: Floats, F: Floats, b: Floats, box: Floats,
+    gram: Gram, y: Ints, alpha: Floats, F: Floats, b: Floats, box: Floats, rest: Floats,
     whole: float = ALL_WATCHED,
 ) -> Tableau | None:  # fmt: skip
     """That of all these samples; where K is never held, by classes alone.
@@ -140,7 +142,8 @@ def _among(
     free = (a > 0.0) & (a < top)
     ties, r = _tie(y[rows], cols, a, r, top, np.bincount(y, minlength=Q) > 0)
     free[ties] = True
-    arcs, n = _Arcs(y, rows, cols, a, r, free), int(free.sum())
+    gone = a - np.minimum(a, rest[rows])
+    arcs, n = _Arcs(y, rows, cols, a, r, free, gone), int(free.sum())
     in_blocks = isinstance(gram, Blocks)
     if in_blocks or (a.size > whole and Q > 2):
         with suppress(np.linalg.LinAlgError):
@@ -158,7 +161,7 @@ def _among(
 
 def _around(
     gram: Blocks, y: Ints, alpha: Floats, F: Floats, b: Floats, box: Floats,
-    missed: Mask,
+    rest: Floats, missed: Mask,
 ) -> Tableau | None:  # fmt: skip
     """That of the support vectors, of who is near the margin, and of the ``missed``.
 
@@ -173,7 +176,7 @@ def _around(
     count = np.count_nonzero(rank < 0.0) + max(NEAR_MARGIN, int(supports.sum()))
     chosen = np.sort(np.argsort(rank, kind="stable")[:count])
     some = np.ix_(here[: len(F)], chosen)
-    point = (y[chosen], alpha[some], F[some], b, box[chosen])
+    point = (y[chosen], alpha[some], F[some], b, box[chosen], rest[chosen])
     inner = _among(gram.part(chosen), *point)
     if inner is None and chosen.size <= MOST_WHOLE:
         inner = _among(gram.of(chosen), *point)
@@ -188,7 +191,7 @@ def _around(
         return replace(
             inner, rows_M=chosen[inner.rows_M], rows_N=chosen[inner.rows_N],
             fall=lambda samples: fall(np.searchsorted(chosen, samples)), together=None,
-            more=lambda more: _around(gram, y, alpha, F, b, box, missed | more),
+            more=lambda more: _around(gram, y, alpha, F, b, box, rest, missed | more),
             sharper=sharper and (lambda: _mapped(sharper(), among_all)), K=None,
         )  # fmt: skip
 
@@ -203,7 +206,10 @@ def _mapped(
 
 @dataclass(frozen=True, eq=False)
 class _Arcs:
-    """All variables of an optimum, alpha and r of each, and which are free."""
+    """All variables of an optimum, alpha and r of each, and which are free.
+
+    ``gone``: how much of alpha its sample takes along where it leaves.
+    """
 
     y: Ints
     rows: Ints
@@ -211,6 +217,7 @@ class _Arcs:
     a: Floats
     r: Floats
     free: Mask
+    gone: Floats
 
     @property
     def common_is_cheaper(self) -> bool:
@@ -379,7 +386,7 @@ def _dense(gram: Gram, Q: int, arcs: _Arcs) -> Tableau | None:
     moved(E.T.copy(), np.zeros((present.size, Q)), B)
     steps = N.incidence
     leaves = np.zeros((y.size, Q))  # what is no force on M where a sample leaves
-    leaves[N.rows, N.cols] = a[others]
+    leaves[N.rows, N.cols] = arcs.gone[others]
     leaves[np.arange(y.size), y] = -leaves.sum(axis=1)
 
     def answer(found: Floats, samples: Ints, tau: Floats, b: Floats) -> Floats:
@@ -447,7 +454,7 @@ def _of_common_inverse(gram: Gram, Q: int, arcs: _Arcs) -> Tableau:
     def fall(samples: Ints) -> Floats:
         """Of what each sample shifts."""
         its = rows[n:] == samples[:, None]
-        return np.asarray(np.where(its, -arcs.a[others], 0.0) @ table[n:])
+        return np.asarray(np.where(its, -arcs.gone[others], 0.0) @ table[n:])
 
     own = R.diagonal()[rows[:n]] * (1.0 - 1.0 / Q)
     return Tableau(
@@ -502,7 +509,7 @@ def _whole_by_classes(gram: Gram, Q: int, arcs: _Arcs) -> Tableau:
     table = space[:n]
     table[:, :n], table[:, n:] = forced[:n], forced[n:].T  # the former is symmetric
     tau = np.zeros(mask.shape)
-    tau[cols[others], rows[others]] = -arcs.a[others]
+    tau[cols[others], rows[others]] = -arcs.gone[others]
     tau[y, np.arange(y.size)] = -tau.sum(axis=0)
     error, width = factor.error if factor.error <= EXACT else EXACT, both.size
 
@@ -541,7 +548,7 @@ def _by_classes(gram: Gram, Q: int, arcs: _Arcs, box: Floats) -> Tableau:
     largest = float(arcs.a.max())  # a residue beside a bound would pin the biases
     enough = NEAR_ENOUGH * min(1.0, largest) / max(1.0, largest)
     tau = np.zeros(mask.shape)
-    tau[cols[~free], rows[~free]] = -arcs.a[~free]
+    tau[cols[~free], rows[~free]] = -arcs.gone[~free]
     tau[y, np.arange(y.size)] = -tau.sum(axis=0)
 
     cheap = float(n) ** 2 * arcs.a.size <= CHEAP_DENSE

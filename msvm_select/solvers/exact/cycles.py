@@ -503,9 +503,9 @@ def certify_each(alphas, F, changes, off, box, left_out, rest, beside, facts, to
                 outputs[k, i] = F[k, i] + changes[s, k, i]
         shut[p] = rest[p]
         facts[s, 0], facts[s, 1], level = _certified(A, outputs, off, shut)
-        shut[p] = box[p]
         b[s] = level
-        total, told[s, 0], near = _flow(A, off, box, beside, seen, firm, adrift)
+        total, told[s, 0], near = _flow(A, off, shut, beside, seen, firm, adrift)
+        shut[p] = box[p]
         facts[s, 2] = np.abs(adrift).max() / max(total, 1e-300)
         told[s, 1] = near and not _ties(firm, off)
         told[s, 2] = _ties(seen, off)

@@ -477,7 +477,7 @@ class _LeavingOut:
         if not ((low & (A > 0.0)) | (high & (A < box))).any():
             return False
         at = np.where(low, 0.0, np.where(high, box, A))
-        if ties_all(at, near.y, near.box):
+        if ties_all(at, near.y, box):
             return False
         _, _, other = certify(at, F, near.offsets, box)
         return bool(np.abs(b - other)[self.present].max() > SOUND)

@@ -54,13 +54,14 @@ from msvm_select.solvers.exact.thin import (
 RIDGE = 1e-13  # of the largest K_ii
 RIDGE_OF_TWINS = 1e-10  # the same where the other is all that there is
 NO_INVERSE = 0.1  # of an inverse times its ridge: beyond it, K has no inverse
+DOUBTFUL = 1e-6  # likewise: beyond it, that of all classes may not give that of each
 MOST_REFINED = 6
 SHARP = 1e-13  # of the right-hand side: a residual below is rounding
 A_CLASS = 5e5  # multiplications that a class costs beside its cube
 NEAR_ENOUGH = (
     1e-8  # an error of the factor that needs no refinement: K proves the answers
 )
-FEW_LACKING = 0.12  # of the samples with a free arc, that the S_k may lack
+FEW_LACKING = 0.35  # of the samples with a free arc, that the S_k may lack on average
 TINY = 1e-300
 MOST_NUMBERS = 2.5e8  # that a factor, or what is asked of it, may take (2 GB)
 BY_PRODUCTS = 40  # columns from which they are, if there are no more classes
@@ -339,14 +340,16 @@ class Whole:
 
     @classmethod
     def of(cls, gram: Gram, rows: Ints, shared: Mask, ridge: float) -> Whole | None:
-        """None unless each S_k lacks few."""
+        """None unless the S_k lack few, and K is far from singular."""
         gone = [np.flatnonzero(~own) for own in shared]
-        lacking = max(at.size for at in gone)
-        few = 0 < lacking <= FEW_LACKING * rows.size and len(gone) > 2
+        lacking = sum(at.size for at in gone)
+        few = 0 < lacking <= FEW_LACKING * shared.size and len(gone) > 2
         if not few or isinstance(gram, ThinGram):
             return None
         K = gram.block(rows, rows)
         R = np.asarray(inverse_of(K, ridge, False))
+        if ridge * R.diagonal().max() > DOUBTFUL:
+            return None
         inner = [np.linalg.inv(R[np.ix_(at, at)]) for at in gone]
         return cls(K, R, gone, inner)
 

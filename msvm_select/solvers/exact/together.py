@@ -32,19 +32,21 @@ from msvm_select.solvers.exact.turns import (
     FROZEN,
     Parts,
     answer_each,
+    asked_of,
     forces_each,
     judge_each,
     list_unknowns,
     solve_each,
 )
 
-MOST_CHANGED = 200  # unknowns of a small system
+MOST_CHANGED = 400  # unknowns of a small system
 MOST_PUT_RIGHT = 500  # the same where there is one only,
 TURNS_PUT_RIGHT = 60  # and its turns
 LIKELY_NEEDED = 1.25  # of the entries: of so many variables V and Z are asked for
 IN_A_BATCH = 4e6  # in the outputs of the samples that are worked on at once,
 MOST_IN_A_BATCH = 96  # and how many of these: some are for other threads
 MOST_KEPT = 2.5e8  # in what is kept beside a factor (2 GB)
+LEAST_ROOM = 2000  # rows of V and Z, each, that fit there
 SHARP_FACTOR = 1e-10  # an error of the factor that needs no refinement
 TURNS_A_STEP = 15  # at one step
 PATIENT = 3  # of them in which no fewer are wrong
@@ -89,7 +91,7 @@ class Together:
                 others = np.delete(np.arange(m), loc[part])
                 R[others, part] = K_S[others, part] @ factor.own[k]
                 R[loc[part], part] = factor.own[k]
-        self.V, self.filled = np.empty((0, factor.rows.size + Q)), 0
+        self.V, self.filled, self.room = np.empty((0, factor.rows.size + Q)), 0, size
         self.Z, self.at = self.V, np.full(Q * m, -1)
         var = np.full(size, -1)
         numbers = np.flatnonzero(entry.ravel() >= 0)
@@ -116,12 +118,15 @@ class Together:
         cls, factor: ClassFactor, gram: Gram, *others: Any, most: float = MOST_KEPT
     ) -> Together | None:
         """None where the factor is not sharp, or thin, or what is kept too large."""
-        kept = 2.0 * factor.size * (gram.m + factor.rows.size)
-        if factor.alike or kept > most or factor.error > SHARP_FACTOR:
+        kept = float(factor.size) * gram.m * (2.0 if factor.whole is None else 1.0)
+        room = int((most - kept) / (2.0 * (factor.rows.size + factor.Q)))
+        if factor.alike or room < LEAST_ROOM or factor.error > SHARP_FACTOR:
             return None  # where all are alike, rows are cheap
         if not all(isinstance(R, np.ndarray) for R in (factor.T, *factor.own)):
             return None
-        return cls(factor, gram, *others)
+        engine = cls(factor, gram, *others)
+        engine.room = room
+        return engine
 
     def need(self, wanted: Ints) -> None:
         """V and Z of these variables."""
@@ -181,10 +186,11 @@ class Together:
     def _grow(self, size: int) -> None:
         """Room for so many rows; what nobody fills, the system does not give."""
         if size > self.V.shape[0]:
-            most = min(self.at.size, int(LIKELY_NEEDED * self.P.row.size))
+            likely = min(self.at.size, int(LIKELY_NEEDED * self.P.row.size))
+            most = max(size, min(self.room, max(2 * size, likely)))
             for name in ("V", "Z"):
                 held = getattr(self, name)
-                more = np.empty((max(2 * size, most), held.shape[1]))
+                more = np.empty((most, held.shape[1]))
                 more[: self.filled] = held[: self.filled]
                 setattr(self, name, more)
 
@@ -197,6 +203,8 @@ class Together:
         alpha and the changes are (samples, Q, m), and are gone after the call.
         ``meanwhile`` is called after a turn.
         """
+        if 2 * self.filled > self.room:  # those before had others
+            self.at[:], self.filled = -1, 0
         n, Q, m = samples.size, self.factor.Q, self.y.size
         stat = np.zeros((n, Q * m), np.int8)
         stat[np.arange(n)[:, None], (np.arange(Q)[:, None] * m + samples).T] = FROZEN
@@ -280,7 +288,8 @@ class _ByWhole:
 
         d_k = R t_k - R_D f,    f = R_DD^-1 (R t_k)_D,
 
-    so that d_k is 0 in D. All classes share R lambda.
+    so that d_k is 0 in D. There the outputs are (K d_k)_D = (t_k)_D - f. All classes
+    share R lambda.
     """
 
     def __init__(self, gram: Gram, factor: ClassFactor) -> None:
@@ -288,14 +297,14 @@ class _ByWhole:
         assert factor.whole is not None
         self.factor, self.whole, rows = factor, factor.whole, factor.rows
         outside = np.delete(np.arange(gram.m), rows)
-        self.K_J = gram.matrix.take(rows, axis=1)
+        K_oJ = gram.block(outside, rows)
         self.R = np.empty((rows.size, gram.m))
         self.R[:, rows] = self.whole.R
-        self.R[:, outside] = self.whole.R @ self.K_J[outside].T
+        self.R[:, outside] = self.whole.R @ K_oJ.T
         self.shifts = np.zeros((gram.m, gram.m))
         self.shifts[rows, rows] = 1.0
-        self.shifts[np.ix_(rows, outside)] = self.K_J[outside].T
-        self.shifts[outside] = self.K_J[outside] @ self.R
+        self.shifts[np.ix_(rows, outside)] = K_oJ.T
+        self.shifts[outside] = K_oJ @ self.R
         self.sums = self.R.sum(axis=0)
         known = zip(self.whole.inner, self.whole.gone, strict=True)
         self.inner = [block @ self.R[gone] for block, gone in known]
@@ -328,10 +337,12 @@ class _ByWhole:
         rows, by_all = self.factor.rows, level[:, : len(self.R)] @ self.R
         ways = self.R, self.shifts, self.sums
         answer_each(P, lists, counts, x, level, by_all, *ways, found)
-        for out, gone, inner in zip(found, self.whole.gone, self.inner, strict=True):
+        for k, (out, gone) in enumerate(zip(found, self.whole.gone, strict=True)):
             if gone.size:
-                out -= out[:, rows[gone]] @ inner
-                out[:, rows[gone]] = out[:, rows] @ self.K_J[rows[gone]].T
+                f = out[:, rows[gone]] @ self.whole.inner[k]
+                out -= f @ self.R[gone]
+                out[:, rows[gone]] = -f
+                asked_of(P, lists, counts, x, level, k, gone, rows[gone], out)
 
 
 class _Run:

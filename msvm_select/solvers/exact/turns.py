@@ -324,6 +324,25 @@ def answer_each(P, lists, counts, x, level, by_all, R, shifts, sums, found):
                 _add(found[P.y[v % m], s], -x[s, j], shifts[v % m])
 
 
+@kernel
+def asked_of(P, lists, counts, x, level, k, gone, samples, found):
+    """Add to the outputs of class k (p, m) what is asked of them where it has no arc.
+
+    ``gone``: these ``samples``, by their place among those with a free arc.
+    """
+    m, rows = P.y.size, P.TU.shape[0]
+    for s in range(lists.shape[0]):
+        out = found[s]
+        for c in range(gone.size):
+            out[samples[c]] += level[s, rows + k] - level[s, gone[c]]
+        for j in range(counts[s, 1]):
+            v = lists[s, j]
+            if P.entry[v] < 0 and (v // m == k or P.y[v % m] == k):
+                change = x[s, j] if v // m == k else -x[s, j]
+                for i in samples:
+                    out[i] += change * P.K[v % m, i]
+
+
 @njit(**BARE, fastmath={"contract"})
 def _taken(out, found, place, own, b):
     """out = found where the class has no entry, own - b where it has one."""

@@ -62,7 +62,7 @@ ALL_WATCHED = 2800  # variables up to which the dense one, which watches all, is
 WATCHED_FOR_FEW = 0.35  # so many times as many where few samples are left out,
 FEW = 0.15  # of all
 WITH_TWINS = 6000  # the same where samples of different classes are at one place
-TOGETHER_FROM = 700  # free variables from which rows of the tableau are the dearer road
+TOGETHER_FROM = 7000  # free variables times classes: beyond it, rows are dearer
 WATCHED = 0.8  # of the number of free variables: so many others are watched
 MADE_BY_K = 500  # samples up to which rows are made by K, one by one
 SMALL_H = 5e4  # numbers in a block of H that is held
@@ -556,7 +556,7 @@ def _by_classes(gram: Gram, Q: int, arcs: _Arcs, box: Floats) -> Tableau:
 
     def together() -> Together | None:
         """Many samples at once, where the factor is sharp and fits into memory."""
-        if n < TOGETHER_FROM:
+        if n * Q < TOGETHER_FROM:
             return None
         entry = np.full(mask.shape, -1)
         entry[cols[free], rows[free]] = factor.places(y.size)[

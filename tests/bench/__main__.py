@@ -12,6 +12,7 @@ from tests.bench import (  # noqa: E402
     bounds,
     cluster,
     growth,
+    hard,
     loo,
     memory,
     parts,
@@ -35,6 +36,7 @@ from tests.bench import (  # noqa: E402
             "parts",
             "choice",
             "growth",
+            "hard",
             "memory",
             "answers",
             "probabilities",
@@ -87,6 +89,8 @@ def main(what: str, sets: str, reps: int | None, measure: bool) -> None:
         cluster.run("vehicle", reps or 3)
     elif what == "growth":
         growth.run(reps or 1)
+    elif what == "hard":
+        hard.run()
     else:
         startup.run(reps or 3)
 

@@ -123,16 +123,18 @@ class ClassFactor:
         whole = Whole.of(gram, rows, shared, ridge)
         blocks: list[Any] = []
         inverses: list[Any] = []
-        if whole is None:
-            T, U, blocks, inverses = _of_each(gram, rows, members, owner, ridge, alike)
+        half = None
+        if whole is not None:
+            U, half = whole.sums(), _Half(None, whole.inverse_of_total(ridge))
         else:
-            T, U = whole.total(), whole.sums()
+            T, U, blocks, inverses = _of_each(gram, rows, members, owner, ridge, alike)
+            if not alike:
+                half = _Half.of(T, isinstance(gram, ThinGram))
         made = inverses if whole is None else [whole.R]
         largest = max(R.diagonal().max(initial=0.0) for R in made)
         if sharp and ridge * largest > NO_INVERSE:
             return None
         totals = U.sum(axis=0)
-        half = None if alike else _Half.of(T, isinstance(gram, ThinGram))
         TU = np.full((rows.size, Q), 1.0 / Q) if half is None else half.solve(U)
         weight = U.T @ TU
         weight[np.diag_indices(Q)] -= totals
@@ -151,14 +153,17 @@ class ClassFactor:
     def by_all(self) -> Floats:
         """R of all rows by T^-1."""
         assert self.whole is not None
-        return np.asarray(self.whole.R @ self.T)
+        return self.whole.by_total
 
     @cached_property
     def below(self) -> list[Floats]:
-        """R_DD^-1 R_D T^-1 (D, rows) of each class, R that of all."""
+        """R_DD^-1 R_D T^-1 of each class where it is not 0, R that of all."""
         assert self.whole is not None
-        pairs = zip(self.whole.gone, self.whole.inner, strict=True)
-        return [block @ self.by_all[gone] for gone, block in pairs]
+        pairs, some = (
+            zip(self.whole.gone, self.whole.inner, strict=True),
+            self.whole.some,
+        )
+        return [block @ self.by_all[np.ix_(gone, some)] for gone, block in pairs]
 
     @property
     def size(self) -> int:
@@ -330,7 +335,10 @@ def _first_alike(shared: Mask) -> list[int]:
 class Whole:
     """K and R = K^-1 of all samples with a free arc, and what each class lacks of them.
 
-    gone[k]: D; inner[k]: R_DD^-1.
+    gone[k]: D; inner[k]: R_DD^-1. Of all classes, U being all samples in some D and B
+    the sum of their R_DD^-1,
+
+        T = Q R - R_U B R_U',    T^-1 = K / Q + I_U X I_U',    X = (Q I - B R_UU)^-1 B / Q.
     """
 
     K: Floats
@@ -353,11 +361,37 @@ class Whole:
         inner = [np.linalg.inv(R[np.ix_(at, at)]) for at in gone]
         return cls(K, R, gone, inner)
 
-    def total(self) -> Floats:
-        """T = sum_k R_k."""
-        found = len(self.gone) * self.R
-        for at, block in zip(self.gone, self.inner, strict=True):
-            found -= self.R[at].T @ (block @ self.R[at])
+    @cached_property
+    def some(self) -> Ints:
+        """U."""
+        return np.unique(np.concatenate(self.gone))
+
+    @cached_property
+    def more(self) -> Floats:
+        """X."""
+        U, Q = self.some, len(self.gone)
+        B = np.zeros((U.size, U.size))
+        for gone, block in zip(self.gone, self.inner, strict=True):
+            at = np.searchsorted(U, gone)
+            B[np.ix_(at, at)] += block
+        left = -(B @ self.R[np.ix_(U, U)])
+        left[np.diag_indices(U.size)] += Q
+        X = np.linalg.solve(left, B / Q)
+        return np.asarray((X + X.T) / 2.0)
+
+    def inverse_of_total(self, ridge: float) -> Floats:
+        """T^-1, of K with its ridge."""
+        found = self.K / len(self.gone)
+        found[np.diag_indices(len(found))] += ridge / len(self.gone)
+        found[np.ix_(self.some, self.some)] += self.more
+        return found
+
+    @cached_property
+    def by_total(self) -> Floats:
+        """R T^-1 = I / Q + R_U X I_U'."""
+        found = np.zeros(self.R.shape)
+        found[np.diag_indices(len(found))] = 1.0 / len(self.gone)
+        found[:, self.some] += self.R[:, self.some] @ self.more
         return found
 
     def sums(self) -> Floats:

@@ -165,8 +165,11 @@ class Together:
         if factor.whole is None:
             return np.asarray(answer @ factor.T[factor.members[k]])
         rows, whole = self.P.row[entries], factor.whole
-        known = whole.R[rows].take(whole.gone[k], axis=1) @ factor.below[k]
-        return np.asarray(factor.by_all[rows] - known)
+        found = factor.by_all[rows]
+        found[:, whole.some] -= (
+            whole.R[rows].take(whole.gone[k], axis=1) @ factor.below[k]
+        )
+        return np.asarray(found)
 
     def _of_shifts(self, wanted: Ints, v: Floats, z: Floats) -> None:
         """Likewise of others."""

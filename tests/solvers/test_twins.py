@@ -162,3 +162,13 @@ def test_of_twins_none_is_retrained(road, monkeypatch) -> None:
     assert not (found.road == RETRAINED).any()
     assert (found.road[:30] == REPAIRED).any()
     assert_same_answers(found, by_hand(machine.dual))
+
+
+def test_rounding_in_a_trained_machine_does_not_hold_the_biases() -> None:
+    """What stays of the box is just what is asked: the centre of the biases counts."""
+    X = np.array([2.0, 1.0, 2.0, 2.0, 2.0, 1.0, 2.0, 1.0, 2.0])[:, None]
+    y = np.array([2, 1, 1, 1, 2, 1, 0, 2, 1])
+    machine = trained(Dual(Rbf(0.25).gram(X), y, 3, 0.125))
+    assert_same_answers(
+        Exact().leave_out(machine, every_margin=True), by_hand(machine.dual)
+    )

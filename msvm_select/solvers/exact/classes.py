@@ -338,7 +338,8 @@ class Whole:
     gone[k]: D; inner[k]: R_DD^-1. Of all classes, U being all samples in some D and B
     the sum of their R_DD^-1,
 
-        T = Q R - R_U B R_U',    T^-1 = K / Q + I_U X I_U',    X = (Q I - B R_UU)^-1 B / Q.
+        T = Q R - R_U B R_U',
+        T^-1 = K / Q + I_U X I_U',    X = (Q I - B R_UU)^-1 B / Q.
     """
 
     K: Floats

@@ -46,7 +46,7 @@ from msvm_select.left_out import (
 )
 from msvm_select.records import TIE, Blocks, Floats, Ints, Mask
 from msvm_select.solution import Solution
-from msvm_select.solvers.base import by_training
+from msvm_select.solvers.base import RESIDUE, by_training
 from msvm_select.solvers.exact.classes import Store
 from msvm_select.solvers.exact.cycles import certify
 from msvm_select.solvers.exact.together import Together
@@ -472,15 +472,21 @@ class _LeavingOut:
         self, near: Near, A: Floats, F: Floats, box: Floats, b: Floats
     ) -> bool:
         """Whether alpha that may be rounding hold the biases in their place."""
-        beside = BESIDE * np.minimum(near.box, A.max())
+        other = self._unpinned(near, A, F, box, b, BESIDE)
+        return bool(np.abs(b - other)[self.present].max() > SOUND)
+
+    def _unpinned(
+        self, near: Near, A: Floats, F: Floats, box: Floats, b: Floats, part: float
+    ) -> Floats:
+        """The biases that are held by no alpha within this part of a bound."""
+        beside = part * np.minimum(near.box, A.max())
         low, high = A < beside, A > box - beside
         if not ((low & (A > 0.0)) | (high & (A < box))).any():
-            return False
+            return b
         at = np.where(low, 0.0, np.where(high, box, A))
         if ties_all(at, near.y, box):
-            return False
-        _, _, other = certify(at, F, near.offsets, box)
-        return bool(np.abs(b - other)[self.present].max() > SOUND)
+            return b
+        return certify(at, F, near.offsets, box)[2]
 
     def try_another(self) -> bool:
         """Whether there is another tableau for those that failed, from now on.
@@ -583,7 +589,9 @@ class _LeavingOut:
 
     def _take(self, p: int, training: Training) -> None:
         """The answer of the machine trained without p."""
-        self._answer(p, training.F[:, p] + training.b)
+        near = Near(self.full, self.rest)
+        given = training.A, training.F, training.box, training.b
+        self._answer(p, training.F[:, p] + self._unpinned(near, *given, RESIDUE))
         if not training.certified(self.target):
             self.unsure[p] = self._uncertainty(p, training)
         may_be = training.box > 0.0

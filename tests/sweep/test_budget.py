@@ -184,11 +184,11 @@ def test_the_command_says_so(tmp_path: Path) -> None:
     """How many cells are done, and how to go on; the exit code is 0."""
     journal = tmp_path / "glass.ndjson"
     glass = IRIS.parent / "glass.csv"
-    line = ["sweep", glass, "--gamma", "2^-7:2^1:9", "--C", "2^-3:2^9:13"]
+    line = ["sweep", glass, "--gamma", "2^-7:2^1:17", "--C", "2^-3:2^9:49"]
     found = run(*line, "--time-budget", "2s", "--journal", journal)
     assert found.exit_code == 0, found.output
     assert "The time is up: " in found.stderr
-    assert " of 117 cells are done." in found.stderr
+    assert " of 833 cells are done." in found.stderr
     assert "To go on: " in found.stderr
     assert run(*line, "--time-budget", "0.001").exit_code == 1
     assert run("compare", IRIS, "--time-budget", "1m").exit_code == 2

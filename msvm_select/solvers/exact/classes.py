@@ -61,7 +61,7 @@ A_CLASS = 5e5  # multiplications that a class costs beside its cube
 NEAR_ENOUGH = (
     1e-8  # an error of the factor that needs no refinement: K proves the answers
 )
-FEW_LACKING = 0.3  # of the samples with a free arc, that the S_k may lack on average
+FEW_LACKING = 0.4  # of the samples with a free arc, that the S_k may lack on average
 TINY = 1e-300
 MOST_NUMBERS = 2.5e8  # that a factor, or what is asked of it, may take (2 GB)
 BY_PRODUCTS = 40  # columns from which they are, if there are no more classes

@@ -47,7 +47,6 @@ from msvm_select.left_out import (
 from msvm_select.records import TIE, Blocks, Floats, Ints, Mask
 from msvm_select.solution import Solution
 from msvm_select.solvers.base import RESIDUE, by_training
-from msvm_select.solvers.exact.classes import Store
 from msvm_select.solvers.exact.cycles import certify
 from msvm_select.solvers.exact.together import Together
 from msvm_select.solvers.exact.twins import Twins
@@ -60,6 +59,7 @@ from msvm_select.solvers.leave_out.exchanges import (
     exchange_each,
 )
 from msvm_select.solvers.leave_out.near import BESIDE, Near, Proof
+from msvm_select.solvers.leave_out.rows import Store
 from msvm_select.solvers.leave_out.tableau import Tableau, build
 
 A_BLOCK = 128, 256  # samples that one thread takes: at least, and at most

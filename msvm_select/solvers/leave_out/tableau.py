@@ -40,13 +40,10 @@ from msvm_select import lapack
 from msvm_select.geometry.arcs import Arcs
 from msvm_select.records import Blocks, Floats, Gram, Ints, Mask
 from msvm_select.solvers.compiled import kernel
-from msvm_select.solvers.exact.classes import (
-    NEAR_ENOUGH,
-    ClassFactor,
-    Responses,
-)
+from msvm_select.solvers.exact.classes import ClassFactor
 from msvm_select.solvers.exact.thin import mirror
 from msvm_select.solvers.exact.together import Together
+from msvm_select.solvers.leave_out.rows import Responses
 
 POOR = 1e-6  # an inverse worse than this is not used
 MOST_DENSE = 2e8  # numbers of a dense tableau
@@ -54,6 +51,7 @@ CHEAP_DENSE = 1e10  # multiplications of one that is tried where the other fails
 NEAR_MARGIN = 1000  # of many samples, so many that are no support vectors, or as many
 MOST_WHOLE = 4000  # of many samples, those whose K is held where nothing else will do
 EXACT = 1e-10  # an error of a factor that needs no refinement
+NEAR_ENOUGH = 1e-8  # the same where K proves the answers
 A_WHOLE_CLASS = 3e6  # multiplications that it costs beside those, all rows made
 FAR_FEWER = 1.5  # times fewer products, for all that they are smaller ones
 POOR_BY_CLASSES = 0.1  # likewise of a factor by classes, which is refined

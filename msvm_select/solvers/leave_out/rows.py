@@ -1,0 +1,153 @@
+"""Rows of the tableau that are asked for: by the factor of each class, made once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from msvm_select.records import Floats, Gram, Ints
+from msvm_select.solvers.exact.classes import MOST_NUMBERS, ClassFactor
+from msvm_select.solvers.exact.thin import kept_of
+
+TINY = 1e-300
+TOGETHER = 256  # rows that are made at once
+
+
+class Responses:
+    """How alpha of the free arcs and r of others answer a change of any of both.
+
+    Arcs are (rows[v], cols[v]); the first n are those of the factor, which knows
+    sample i as first[i]; an error of it beyond ``enough`` is refined away. Only outputs
+    F_ik that some other arc asks for are computed: of the samples ``asked[k]``.
+    """
+
+    def __init__(
+        self, factor: ClassFactor, gram: Gram, y: Ints,
+        rows: Ints, cols: Ints, first: Ints, n: int, enough: float,
+    ) -> None:  # fmt: skip
+        """Find which outputs the others ask for, and K between them and the free."""
+        self.factor, self.gram, self.y, self.n = factor, gram, y, n
+        self.rough = factor.error > enough
+        self.rows, self.cols = rows, cols
+        self.scale = np.ones(n)
+        self.entry = factor.places(y.size)[cols[:n], first[rows[:n]]]
+        i, k = rows[n:], cols[n:]
+        self.asked, self.parts = [], []
+        self.between: list[Any] = []
+        self.own, self.other = np.zeros(i.size, np.int64), np.zeros(i.size, np.int64)
+        begin, numbers = 0, 0
+        for c, at in enumerate(factor.members):
+            mine, theirs = y[i] == c, k == c
+            asked = np.unique(i[mine | theirs])
+            numbers += asked.size * at.size
+            if numbers > MOST_NUMBERS:
+                raise np.linalg.LinAlgError
+            self.own[mine] = begin + np.searchsorted(asked, i[mine])
+            self.other[theirs] = begin + np.searchsorted(asked, i[theirs])
+            self.asked.append(asked)
+            self.between.append(kept_of(gram, gram.block(asked, factor.rows[at])))
+            self.parts.append(slice(begin, begin + asked.size))
+            begin += asked.size
+
+    def of(self, wanted: Ints) -> Floats:
+        """(wanted, n + others): of a force on a free arc, of a shift of another."""
+        n, y = self.n, self.y
+        found = np.empty((wanted.size, self.rows.size))
+        free = wanted < n
+        found[free] = self.forced(wanted[free])
+        i, k = self.rows[wanted[~free]], self.cols[wanted[~free]]
+        tau, at = np.zeros((self.factor.Q, i.size)), np.arange(i.size)
+        tau[y[i], at], tau[k, at] = 1.0, -1.0
+        found[~free] = self.shifted(i, tau)
+        return found
+
+    def forced(self, arcs: Ints) -> Floats:
+        """By a force of 1 on each of these free arcs."""
+        factor, at, entries = self.factor, np.arange(arcs.size), self.entry[arcs]
+        t = np.zeros((factor.size, arcs.size))
+        t[entries, at] = -1.0
+        w = np.zeros_like(t)
+        for q, part in enumerate(factor.parts):
+            here = np.flatnonzero(self.cols[arcs] == q)
+            w[part, here] = -factor.columns(q, entries[here] - part.start)
+        F = np.zeros((self.parts[-1].stop, arcs.size))
+        found = self._answer(t, w, np.zeros((factor.Q, arcs.size)), F)
+        self.scale[arcs] = 1.0 / np.sqrt(np.maximum(found[at, arcs], TINY))
+        return found
+
+    def shifted(self, samples: Ints, tau: Floats) -> Floats:
+        """Where tau (Q, samples) is added to that of each sample."""
+        factor = self.factor
+        t = np.zeros((factor.size, samples.size))
+        w = np.zeros_like(t)
+        F = np.zeros((self.parts[-1].stop, samples.size))
+        for q, (at, part) in enumerate(zip(factor.members, factor.parts, strict=True)):
+            here = np.flatnonzero(tau[q])
+            if here.size:
+                i, change = samples[here], tau[q, here]
+                block = self.gram.block(factor.rows[at], i) * -change
+                t[part, here] = block
+                w[part, here] = factor.answer(q, block)
+                F[self.parts[q], here] = self.gram.block(self.asked[q], i) * change
+        return self._answer(t, w, -tau, F)
+
+    def _answer(self, t: Floats, w: Floats, s: Floats, F: Floats) -> Floats:
+        """For the right-hand sides t, w = R_k t_k, s; F: what the shifts do to it."""
+        n, factor, y = self.n, self.factor, self.y
+        d, b, multiplier = factor.finish(w, s, multiplied=self.rough)
+        if self.rough:
+            d, b = factor.refined(t, s, d, b, multiplier)
+        for q, part in enumerate(factor.parts):
+            F[self.parts[q]] += self.between[q] @ d[part]
+        found = np.empty((self.rows.size, t.shape[1]))
+        np.negative(d[self.entry], out=found[:n])
+        np.subtract(F[self.other], F[self.own], out=found[n:])
+        found[n:] += b[self.cols[n:]] - b[y[self.rows[n:]]]
+        return found.T
+
+
+class Store:
+    """Rows as they are asked for, each made once: ``rows[at[v]]`` is that of v."""
+
+    def __init__(
+        self,
+        make: Callable[[Ints], Floats],
+        width: int,
+        kept: Floats | None = None,
+        most: int = 0,
+        given: int = 0,
+    ) -> None:
+        """The first, ``given`` ones of ``kept``, are there; room for ``most`` at once.
+
+        (What nobody fills, the system does not give.)
+        """
+        self.make, self.at, self.most = make, np.full(width, -1), most
+        self.rows = np.empty((0, width)) if kept is None else kept
+        self.given = self.filled = given
+        self.at[: self.given] = np.arange(self.given)
+
+    def __call__(self, wanted: Ints) -> Floats:
+        """Those of ``wanted``."""
+        self.need(wanted)
+        return np.asarray(self.rows[self.at[wanted]])
+
+    def need(self, wanted: Ints) -> None:
+        """Make those that are not there."""
+        missing = np.unique(wanted[self.at[wanted] < 0])
+        for first in range(0, missing.size, TOGETHER):
+            some = missing[first : first + TOGETHER]
+            begin, self.filled = self.filled, self.filled + some.size
+            if self.filled > self.rows.shape[0]:
+                grown = np.empty((max(2 * self.filled, self.most), self.rows.shape[1]))
+                grown[:begin] = self.rows[:begin]
+                self.rows = grown
+            self.at[some] = np.arange(begin, self.filled)
+            self.rows[begin : self.filled] = self.make(some)
+
+    def forget(self, most: int) -> None:
+        """Let go of all but those of the start where there are more than ``most``."""
+        if self.filled - self.given > most:
+            self.at[self.at >= self.given] = -1
+            self.filled = self.given

@@ -12,7 +12,7 @@ from msvm_select.kernels.rbf import Rbf
 from msvm_select.records import Dual
 from msvm_select.solvers.exact import classes, together
 from msvm_select.solvers.exact.solver import Exact
-from msvm_select.solvers.leave_out import near, tableau
+from msvm_select.solvers.leave_out import every_sample, near, tableau
 from tests.solvers.test_classes import PROBLEMS, dual_of
 from tests.solvers.test_leave_one_out import (
     assert_same_answers,
@@ -85,6 +85,25 @@ def test_the_same_bytes_with_two_jobs(settled, monkeypatch):
     machine = Exact().solve(dual_of(PROBLEMS["five"], 0.7, 3.0))
     one, two = (Exact().leave_out(machine, jobs=jobs) for jobs in (1, 2))
     np.testing.assert_array_equal(one.margins, two.margins)
+
+
+def test_what_earlier_samples_needed_is_let_go(settled, monkeypatch):
+    """With room for a few rows only: the same answers, and no more is held for long."""
+    monkeypatch.setattr(every_sample, "A_BLOCK", (4, 4))
+    machine = Exact().solve(dual_of(PROBLEMS["five"], 0.7, 3.0))
+    expected = Exact().leave_out(machine, every_margin=True)
+    without, begun = together.Together.without, []
+
+    def cramped(self, *given):
+        self.room = 40
+        without(self, *given)
+        begun.append(self.filled)
+
+    monkeypatch.setattr(together.Together, "without", cramped)
+    found = Exact().leave_out(machine, every_margin=True)
+    np.testing.assert_allclose(found.margins, expected.margins, atol=1e-8)
+    assert len(begun) > 3
+    assert max(begun) < 0.6 * machine.alpha.size
 
 
 @pytest.mark.parametrize(("name", "C"), [("five", 0.5), ("twelve", 3.0)])

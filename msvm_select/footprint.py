@@ -9,7 +9,8 @@ Of m samples and Q classes a kernel setting under way holds, in numbers of 8 byt
 * in training, Newton's system: of n free variables n^2, or by classes twice the sum of
   |S_k|^2, about (n + t)^2 / Q + t^2, t samples having a free variable;
 * leaving out, the rows of the tableau, of some w = 2.5 n numbers, as many as are kept;
-  where many are free, 2 (n + t) (m + t) numbers in their place.
+  where many are free, 2 (n + t) (m + t) numbers in their place, or (n + t) (m + 2 t)
+  where nearly all are.
 
 The matrices are certain, and what does not fit with them alone is refused. How many
 variables are free is not known before; ``--dry-run`` judges it by parts of the data.
@@ -32,8 +33,11 @@ COPIED = 4.0  # times the alpha of all machines that are proven at once, in thei
 LEAST_NORM_UP_TO = 4000  # variables up to which the alpha of least norm is looked for
 ALL_IN_TABLE = 2800  # variables of a tableau that watches all
 WIDER, LEAST_WIDTH = 2.2, 800.0  # numbers in a row, by the free variables, and more
-BY_PRODUCTS_FROM = 1000.0  # free variables
+BY_PRODUCTS_FROM = 7000.0  # free variables times classes
+MOSTLY_FREE = 0.6  # of all arcs of the samples with one: one inverse serves all classes
+ALL_FREE = 0.999  # likewise: they are alike
 KEPT_BY_PRODUCTS = 2.5e8  # numbers kept in place of rows
+FILLED = 0.9  # of these, that what is always there may take
 IN_A_BATCH, MOST_IN_A_BATCH = 4e6, 96.0  # outputs that are worked on at once, samples
 IN_A_BLOCK, A_BLOCK = 3e6, (128.0, 256.0)  # alpha of machines proven at once, and these
 MOST_AT_ONCE = 256
@@ -177,15 +181,21 @@ class Footprint:
         if arcs <= ALL_IN_TABLE or self.Q == 2:
             table = 3.0 * free * arcs + 3.0 * free**2
             return table + min(STORED / 4.0, arcs**2)
-        kept = 2.0 * (free + touched) * (self.m + touched)
-        if free >= BY_PRODUCTS_FROM and kept <= KEPT_BY_PRODUCTS:
+        entries = free + touched
+        whole = entries >= MOSTLY_FREE * self.Q * touched
+        kept = entries * self.m * (1.0 if whole else 2.0)
+        alike = entries >= ALL_FREE * self.Q * touched
+        factor = 4.0 * touched**2 if whole else 2.0 * self._by_class(free, touched)
+        many = free * self.Q >= BY_PRODUCTS_FROM and not alike
+        if many and kept <= FILLED * KEPT_BY_PRODUCTS:
+            kept = min(kept + 2.0 * entries * touched, KEPT_BY_PRODUCTS)
             outputs = float(self.Q * self.m)
             batch = min(IN_A_BATCH, MOST_IN_A_BATCH * outputs)
             at_work = MOST_AT_ONCE * outputs / 4.0 + 4.0 * batch
-            return 2.0 * self._by_class(free, touched) + 1.5 * kept + at_work
+            return factor + (1.25 if whole else 1.5) * kept + at_work
         width = min(WIDER * free + LEAST_WIDTH, arcs)
         rows = min(STORED, ASKED_FOR * free * width) + ROWS_AT_ONCE * width
-        return 2.0 * self._by_class(free, touched) + rows + proof
+        return factor + rows + proof
 
     @property
     def each_bytes(self) -> float:

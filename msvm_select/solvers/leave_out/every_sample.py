@@ -8,10 +8,13 @@
 3. The others are solved on the tableau (``tableau``, ``exchanges``), in chunks of
    samples whose rows fit into memory; where many variables are free, by products for
    many samples at once (``together``), and only what that leaves by rows. Where few are
-   support vectors, all this takes place among those near the margin (``near``).
+   support vectors, all this takes place among those near the margin (``near``). Of
+   several samples at one place, which are trained as one, who leaves takes its part of
+   their box along.
 4. What stays unsettled there (no tie between the classes, so that b is not unique; a
    margin so small that rounding could turn it; a tableau too large or singular) is
-   trained without p from the full machine, the box of p shut.
+   trained without p from the full machine, the box of p shut, or what others leave of
+   it.
 
 Settled answers are proven by the conditions of the reduced problem; retrained ones by
 their certificate. Where that stays above its gap, the answer says how far its margin

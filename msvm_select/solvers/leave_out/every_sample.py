@@ -112,8 +112,7 @@ def judge_every_sample(
     work.show(watch, asked)  # before anything is set up
     chunk = BLOCKS_AT_ONCE * work.block
     if asked.size and work.kept is not None and work.kept.together is None:
-        shifts = (work.full.dual.Q - 1) * work.kept.tableau.width  # of one sample
-        chunk = int(np.clip(A_CHUNK * MOST_STORED // shifts, 16, chunk))
+        chunk = min(chunk, work.kept.at_once)
     if isinstance(work.bench.sorted_gram, Blocks):  # each is proven by all samples
         chunk = min(chunk, IN_A_RACE * 2)
     first, between, everyone = chunk, None, asked
@@ -260,8 +259,11 @@ class _LeavingOut:
             alone = self.near.rest[samples] <= 0.0
             some = self._settle_together(kept.together, samples[alone], jobs, between)
             samples = np.r_[some, samples[~alone]]
-        if not samples.size:
-            return
+        for first in range(0, samples.size, kept.at_once):
+            self._settle_by_rows(kept, samples[first : first + kept.at_once], jobs)
+
+    def _settle_by_rows(self, kept: Rows, samples: Ints, jobs: int) -> None:
+        """Pass after pass, as rows are made that were found missing."""
         kept.need_those_of(samples)
         # How they are split does not depend on jobs, and so no digit does.
         count = 1 if kept.makes else -(-samples.size // self.block)  # they share rows
@@ -640,6 +642,8 @@ class Rows:
         self.tableau, t = tableau, tableau
         self.together = None if t.together is None else t.together()
         self.most = int((1.0 - A_CHUNK) * MOST_STORED // max(1, t.width))
+        shifts = max(1, (present.size - 1) * t.width)  # of one sample
+        self.at_once = max(16, int(A_CHUNK * MOST_STORED // shifts))
         room = int(MOST_STORED // max(1, t.width))
         self.store = Store(
             t.respond, t.width, t.kept, t.kept.shape[0] + 2 * room, t.given

@@ -597,8 +597,9 @@ def _unknowns(T, st, M, x):
         x[0, i] = st.target[v] - st.base[v]
         x[1, i] = -slope[v]
         if v < T.inside and _leaves(T, st, v):  # to (1 - lambda) of what is too much
-            x[0, i] += max(T.alpha[v] - st.target[v], 0.0)
-            x[1, i] -= max(T.alpha[v] - st.target[v], 0.0)
+            beyond = max(T.alpha[v] - T.rest[st.sizes[SAMPLE]], 0.0)
+            x[0, i] += beyond
+            x[1, i] -= beyond
     return _solve_small(M, x, st.sizes[UNKNOWNS], st.scale)
 
 

@@ -569,7 +569,9 @@ def _by_classes(gram: Gram, Q: int, arcs: _Arcs, box: Floats) -> Tableau:
         others = np.flatnonzero(watched & ~free)
         both = np.r_[chosen, others]
         responses = Responses(factor, gram, y, rows[both], cols[both], first, n, enough)
-        all_there = both.size == arcs.a.size and factor.error <= EXACT
+        # without an arc at a place of two classes, M may not tie all classes any more
+        all_there = both.size == arcs.a.size and bool((free == arcs.free).all())
+        all_there &= factor.error <= EXACT
 
         def more(missed: Mask) -> Tableau:
             return watching(watched | missed[cols, rows])

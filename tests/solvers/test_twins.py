@@ -171,3 +171,19 @@ def test_rounding_in_a_trained_machine_does_not_hold_the_biases() -> None:
     machine = trained(Dual(Rbf(0.25).gram(X), y, 3, 0.125))
     found = Exact().leave_out(machine, every_margin=True)
     np.testing.assert_allclose(found.margins[1], [1.5, np.inf, 0.5], atol=1e-8)
+
+
+@pytest.mark.parametrize(("seed", "C"), [(8, 1 / 16), (13, 2.0), (107, 1 / 16)])
+def test_places_of_two_classes_are_proven_as_well(seed, C, monkeypatch) -> None:
+    """An arc that the factor lacks may have tied the classes: K tells, asked or not."""
+    monkeypatch.setattr(tableau, "ALL_WATCHED", -1)
+    monkeypatch.setattr(tableau, "WITH_TWINS", -1)
+    monkeypatch.setattr(tableau, "TOGETHER_FROM", 0)
+    draw = np.random.default_rng(seed)
+    X = draw.integers(0, 3, (24, 2)).astype(float)
+    y = np.r_[np.arange(4), draw.integers(0, 4, 20)]
+    machine = trained(Dual(Rbf(0.5).gram(X), y, 4, C))
+    asked = Exact().leave_out(machine)
+    proven = Exact().leave_out(machine, every_margin=True)
+    known = ~asked.untold
+    np.testing.assert_allclose(asked.margin[known], proven.margin[known], atol=1e-7)

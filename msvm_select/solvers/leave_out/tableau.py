@@ -43,6 +43,7 @@ from msvm_select.solvers.compiled import kernel
 from msvm_select.solvers.exact.classes import ClassFactor
 from msvm_select.solvers.exact.thin import mirror
 from msvm_select.solvers.exact.together import Together
+from msvm_select.solvers.exact.twins import first_at_place
 from msvm_select.solvers.leave_out.rows import Responses
 
 POOR = 1e-6  # an inverse worse than this is not used
@@ -569,9 +570,11 @@ def _by_classes(gram: Gram, Q: int, arcs: _Arcs, box: Floats) -> Tableau:
         others = np.flatnonzero(watched & ~free)
         both = np.r_[chosen, others]
         responses = Responses(factor, gram, y, rows[both], cols[both], first, n, enough)
-        # without an arc at a place of two classes, M may not tie all classes any more
-        all_there = both.size == arcs.a.size and bool((free == arcs.free).all())
-        all_there &= factor.error <= EXACT
+        all_there = both.size == arcs.a.size and factor.error <= EXACT
+        # samples at one place, of two classes: steps among them are within rounding
+        all_there = all_there and bool(
+            (first_at_place(gram) == np.arange(gram.m)).all()
+        )
 
         def more(missed: Mask) -> Tableau:
             return watching(watched | missed[cols, rows])

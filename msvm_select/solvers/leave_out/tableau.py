@@ -43,7 +43,6 @@ from msvm_select.solvers.compiled import kernel
 from msvm_select.solvers.exact.classes import ClassFactor
 from msvm_select.solvers.exact.thin import mirror
 from msvm_select.solvers.exact.together import Together
-from msvm_select.solvers.exact.twins import first_at_place
 from msvm_select.solvers.leave_out.rows import Responses
 
 POOR = 1e-6  # an inverse worse than this is not used
@@ -570,11 +569,6 @@ def _by_classes(gram: Gram, Q: int, arcs: _Arcs, box: Floats) -> Tableau:
         others = np.flatnonzero(watched & ~free)
         both = np.r_[chosen, others]
         responses = Responses(factor, gram, y, rows[both], cols[both], first, n, enough)
-        all_there = both.size == arcs.a.size and factor.error <= EXACT
-        # samples at one place, of two classes: steps among them are within rounding
-        all_there = all_there and bool(
-            (first_at_place(gram) == np.arange(gram.m)).all()
-        )
 
         def more(missed: Mask) -> Tableau:
             return watching(watched | missed[cols, rows])
@@ -585,8 +579,7 @@ def _by_classes(gram: Gram, Q: int, arcs: _Arcs, box: Floats) -> Tableau:
             responses.scale, _stiffness(gram, 0.0, rows[others]),
             responses.of, lambda samples: responses.shifted(samples, -tau[:, samples]),
             np.empty((0, both.size)),
-            error=factor.error if all_there else 0.0,  # else K proves what it says
-            more=None if all_there else more,
+            more=more,
             sharper=(lambda: _dense(gram, Q, arcs)) if cheap else None,
             together=together,
         )  # fmt: skip

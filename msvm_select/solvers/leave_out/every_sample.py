@@ -374,7 +374,7 @@ class _LeavingOut:
         margins = np.full((samples.size, self.present.size), np.inf)
         exchanges, status = np.zeros((2, samples.size), np.int64)
         at_top = np.zeros(samples.size, np.bool_)
-        proves = self.proves or t.more is not None or not near.all
+        proves = self.proves or not t.sure or t.more is not None or not near.all
         alphas = np.empty((samples.size if proves else 0, t.width))
         exchange_each(
             table, near.y, self.present, samples,

@@ -80,7 +80,9 @@ class Tableau:
     about how far margins are off by rounding. Where N holds some of the others only,
     what the tableau says must be proven, and ``more`` makes one with these as well (Q,
     m). ``sharper`` makes one that is nearer to K where that does not cost much.
-    ``together`` gives a road that needs no rows, where that is cheaper.
+    ``together`` gives a road that needs no rows, where that is cheaper. Of one that is
+    not ``sure``, because its rows were made by another road than KKT^-1, all answers
+    are proven.
     """
 
     rows_M: Ints
@@ -101,6 +103,7 @@ class Tableau:
     more: Callable[[Mask], Tableau | None] | None = None
     sharper: Callable[[], Tableau | None] | None = None
     together: Callable[[], Together | None] | None = None
+    sure: bool = True
 
     @property
     def width(self) -> int:
@@ -460,7 +463,7 @@ def _of_common_inverse(gram: Gram, Q: int, arcs: _Arcs) -> Tableau:
         arcs.a[chosen], arcs.a[others], arcs.r[others],
         1.0 / np.sqrt(own), _stiffness(gram, 0.0, rows[n:]),
         lambda wanted: table[wanted], fall, table, both.size, None,
-        error * float(gram.diagonal.max(initial=0.0)),
+        error * float(gram.diagonal.max(initial=0.0)), sure=False,
     )  # fmt: skip
 
 
@@ -522,7 +525,7 @@ def _whole_by_classes(gram: Gram, Q: int, arcs: _Arcs) -> Tableau:
         rows[chosen], cols[chosen], rows[others], cols[others],
         arcs.a[chosen], arcs.a[others], arcs.r[others],
         responses.scale, _stiffness(gram, 0.0, rows[others]),
-        responses.of, fall, space, n, K, error,
+        responses.of, fall, space, n, K, error, sure=False,
     )  # fmt: skip
 
 

@@ -12,7 +12,7 @@ from msvm_select.kernels.rbf import Rbf
 from msvm_select.left_out import RETRAINED
 from msvm_select.records import Dual, Floats, Mask
 from msvm_select.solvers.exact import classes
-from msvm_select.solvers.exact.exchange import Problem
+from msvm_select.solvers.exact.exchange import Problem, refined
 from msvm_select.solvers.exact.solver import Exact
 from msvm_select.solvers.exact.together import Together
 from msvm_select.solvers.leave_out import tableau
@@ -278,3 +278,14 @@ def test_few_digits_first_where_gradients_are_conjugate(C, monkeypatch):
     found = Exact().solve(dual)
     assert found.gap <= 1e-10
     np.testing.assert_allclose(found.F, expected.F, atol=1e-9)
+
+
+def test_nothing_is_refined_where_nothing_is_free() -> None:
+    """At a tiny C every alpha is C: the point stays."""
+    y = np.arange(6) % 3
+    problem = Problem(Rbf(1.0).gram(np.arange(6.0)[:, None]), y, 3, np.full(6, 1e-3))
+    alpha = np.where(np.arange(3)[:, None] != y, 1e-3, 0.0)
+    F = problem.outputs(alpha)
+    again, same = refined(problem, alpha, F)
+    np.testing.assert_array_equal(again, alpha)
+    np.testing.assert_array_equal(same, F)

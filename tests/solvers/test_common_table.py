@@ -10,6 +10,12 @@ from msvm_select.records import Dual, Gram
 from msvm_select.solvers.exact.solver import Exact
 from msvm_select.solvers.leave_out import tableau
 from tests.conftest import blobs
+from tests.solvers.test_leave_one_out import (
+    assert_same_answers,
+    by_retraining,
+    random_problem,
+    trained,
+)
 
 
 @pytest.mark.parametrize(("Q", "C", "gamma"), [(3, 0.5, 0.6), (5, 0.3, 1.0)])
@@ -36,3 +42,20 @@ def test_it_is_that_of_the_dense_road(
     Exact().leave_out(Exact().solve(dual), every_margin=True)
     assert len(held) == 1
     assert held[0] > 0
+
+
+@pytest.mark.parametrize(
+    ("road", "seed"),
+    [("common", 437), ("common", 999), ("classes", 20), ("classes", 36)],
+)
+def test_what_no_inverse_of_all_says_is_proven(
+    monkeypatch: pytest.MonkeyPatch, road: str, seed: int
+) -> None:
+    """Where few alpha are free, and the other margins are not asked for, either."""
+    common = property(lambda arcs: road == "common")
+    monkeypatch.setattr(tableau._Arcs, "common_is_cheaper", common)
+    monkeypatch.setattr(tableau, "A_WHOLE_CLASS", -1e12)
+    dual, _ = random_problem(seed)
+    left_out, expected = Exact().leave_out(trained(dual)), by_retraining(dual)
+    expected[left_out.untold] = np.nan
+    assert_same_answers(left_out, expected)

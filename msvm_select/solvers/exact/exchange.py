@@ -259,6 +259,8 @@ def refined(problem: Problem, alpha: Floats, F: Floats) -> tuple[Floats, Floats]
     precision tells. The variables at a bound stay there.
     """
     free = (alpha > 0.0) & (alpha < problem.box)
+    if not free.any():
+        return alpha, F
     g, adrift = 1.0 - problem.gradient_of(F), problem.tau(alpha).sum(axis=0)
     step, _ = _direct(problem, free, g, adrift)
     further = np.clip(alpha + step, 0.0, problem.box)

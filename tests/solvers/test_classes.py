@@ -143,7 +143,7 @@ def test_the_inverses_of_classes_that_lack_few_samples():
         total[np.ix_(at, at)] += factor.columns(k, np.arange(at.size))
     np.testing.assert_allclose(factor.T @ total, np.eye(len(total)), atol=1e-11)
     known = factor.whole.R @ factor.T
-    np.testing.assert_allclose(factor.by_all, known, atol=1e-11)
+    np.testing.assert_allclose(factor.whole.by_total, known, atol=1e-11)
     assert factor.error < 1e-10
 
 

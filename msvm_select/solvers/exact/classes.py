@@ -143,22 +143,6 @@ class ClassFactor:
         """T^-1, made when it is asked for; there is none where all are alike."""
         return None if self.half is None else self.half.inverse
 
-    @cached_property
-    def by_all(self) -> Floats:
-        """R of all rows by T^-1."""
-        assert self.whole is not None
-        return self.whole.by_total
-
-    @cached_property
-    def below(self) -> list[Floats]:
-        """R_DD^-1 R_D T^-1 of each class where it is not 0, R that of all."""
-        assert self.whole is not None
-        pairs, some = (
-            zip(self.whole.gone, self.whole.inner, strict=True),
-            self.whole.some,
-        )
-        return [block @ self.by_all[np.ix_(gone, some)] for gone, block in pairs]
-
     @property
     def size(self) -> int:
         """Entries of a vector."""
@@ -388,6 +372,12 @@ class Whole:
         found[np.diag_indices(len(found))] = 1.0 / len(self.gone)
         found[:, self.some] += self.R[:, self.some] @ self.more
         return found
+
+    @cached_property
+    def below(self) -> list[Floats]:
+        """R_DD^-1 R_D T^-1 of each class, in the columns of U: elsewhere it is 0."""
+        pairs = zip(self.gone, self.inner, strict=True)
+        return [block @ self.by_total[np.ix_(gone, self.some)] for gone, block in pairs]
 
     def sums(self) -> Floats:
         """R_k 1 of each class (rows, Q)."""

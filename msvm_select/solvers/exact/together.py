@@ -76,9 +76,9 @@ class Together:
 
     def __init__(
         self, factor: ClassFactor, gram: Gram, y: Ints, alpha: Floats, r: Floats,
-        entry: Ints, box: Floats,
+        entry: Ints, box: Floats, *, room: int,
     ) -> None:  # fmt: skip
-        """alpha, r, entry: (Q, m)."""
+        """alpha, r, entry: (Q, m); ``room``: for so many rows of V and Z, each."""
         self.factor, self.y = factor, y
         size, m, Q = factor.size, y.size, factor.Q
         K, row = gram.matrix, np.concatenate(factor.members)
@@ -91,7 +91,7 @@ class Together:
                 others = np.delete(np.arange(m), loc[part])
                 R[others, part] = K_S[others, part] @ factor.own[k]
                 R[loc[part], part] = factor.own[k]
-        self.V, self.filled, self.room = np.empty((0, factor.rows.size + Q)), 0, size
+        self.V, self.filled, self.room = np.empty((0, factor.rows.size + Q)), 0, room
         self.Z, self.at = self.V, np.full(Q * m, -1)
         var = np.full(size, -1)
         numbers = np.flatnonzero(entry.ravel() >= 0)
@@ -124,9 +124,7 @@ class Together:
             return None  # where all are alike, rows are cheap
         if not all(isinstance(R, np.ndarray) for R in (factor.T, *factor.own)):
             return None
-        engine = cls(factor, gram, *others)
-        engine.room = room
-        return engine
+        return cls(factor, gram, *others, room=room)
 
     def need(self, wanted: Ints) -> None:
         """V and Z of these variables."""
@@ -165,10 +163,8 @@ class Together:
         if factor.whole is None:
             return np.asarray(answer @ factor.T[factor.members[k]])
         rows, whole = self.P.row[entries], factor.whole
-        found = factor.by_all[rows]
-        found[:, whole.some] -= (
-            whole.R[rows].take(whole.gone[k], axis=1) @ factor.below[k]
-        )
+        found, lacking = whole.by_total[rows], whole.R[rows].take(whole.gone[k], axis=1)
+        found[:, whole.some] -= lacking @ whole.below[k]
         return np.asarray(found)
 
     def _of_shifts(self, wanted: Ints, v: Floats, z: Floats) -> None:

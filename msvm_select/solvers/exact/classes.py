@@ -37,6 +37,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from scipy.sparse.csgraph import connected_components
 
 from msvm_select import lapack
 from msvm_select.records import Floats, Gram, Ints, Mask
@@ -70,7 +71,8 @@ class ClassFactor:
     them. A vector of the system has the entries of S_1, then those of S_2, and so on;
     ``parts[k]`` is where those of S_k are. Many are solved at once, as columns.
     ``blocks`` and ``own`` are K[S_k, S_k] and R_k of each class, or else ``whole`` has
-    those of all. U: R_k 1 of each class; TU: T^-1 U; unbias: of the system of b.
+    those of all. U: R_k 1 of each class; TU: T^-1 U; ``weight``: the system of b, and
+    ``unbias`` its inverse. ``largest``: the largest K_ii.
     """
 
     rows: Ints
@@ -82,6 +84,8 @@ class ClassFactor:
     U: Floats
     TU: Floats
     unbias: Floats
+    weight: Floats
+    largest: float
     alike: bool = False
     whole: Whole | None = None
 
@@ -132,11 +136,12 @@ class ClassFactor:
         TU = np.full((rows.size, Q), 1.0 / Q) if half is None else half.solve(U)
         weight = U.T @ TU
         weight[np.diag_indices(Q)] -= totals
+        weight = _without_shifts(weight, shared)
         unbias = np.asarray(np.linalg.pinv(weight, rcond=1e-12, hermitian=True), float)
         ends = np.cumsum([0, *(at.size for at in members)])
         parts = [slice(*pair) for pair in zip(ends[:-1], ends[1:], strict=True)]
-        system = (rows, members, parts, blocks, inverses, half, U, TU, unbias)
-        return cls(*system, alike, whole)
+        system = (rows, members, parts, blocks, inverses, half, U, TU, unbias, weight)
+        return cls(*system, float(gram.diagonal.max(initial=0.0)), alike, whole)
 
     @property
     def T(self) -> Any:
@@ -162,11 +167,15 @@ class ClassFactor:
 
     @cached_property
     def error(self) -> float:
-        """How far a system solved once is off, as a random right-hand side sees it."""
+        """How far a system solved once is off, as a random right-hand side sees it.
+
+        In outputs: what the sums are off counts with the largest K_ii.
+        """
         t = np.random.default_rng(0).choice([-1.0, 1.0], size=(self.size, 1))
         s = np.zeros((self.Q, 1))
-        rest, _, _ = self._residual(t, s, *self.finish(self.begin(t), s))
-        return float(np.abs(rest).max(initial=0.0))
+        rest, *sums = self._residual(t, s, *self.finish(self.begin(t), s))
+        owed = max(np.abs(part).max(initial=0.0) for part in sums)
+        return float(max(np.abs(rest).max(initial=0.0), self.largest * owed))
 
     def solve(self, t: Floats, s: Floats) -> tuple[Floats, Floats]:
         """d (size, columns) and b (Q, columns) for the right-hand sides t and s."""
@@ -301,6 +310,19 @@ class _Half:
         if self.factor is None or v.shape[1] > BY_PRODUCTS:
             return np.asarray(self.inverse @ v)
         return lapack.dpotrs(self.factor, v, lower=0)[0]
+
+
+def _without_shifts(weight: Floats, shared: Mask) -> Floats:
+    """The system of b, without what rounding makes of the shifts in it.
+
+    Classes that free arcs tie together share a shift of b that lambda takes back. The
+    pseudo-inverse would take the rounding of such a direction for a small weight.
+    """
+    tied = shared.astype(float) @ shared.T > 0.0
+    count, group = connected_components(tied, directed=False)
+    each = (group == np.arange(count)[:, None]).astype(float)
+    still = np.eye(len(weight)) - each.T @ (each / each.sum(axis=1, keepdims=True))
+    return np.asarray(still @ weight @ still)
 
 
 def _first_alike(shared: Mask) -> list[int]:

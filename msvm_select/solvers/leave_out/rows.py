@@ -73,8 +73,11 @@ class Responses:
             here = np.flatnonzero(self.cols[arcs] == q)
             w[part, here] = -factor.columns(q, entries[here] - part.start)
         F = np.zeros((self.parts[-1].stop, arcs.size))
-        found = self._answer(t, w, np.zeros((factor.Q, arcs.size)), F)
-        self.scale[arcs] = 1.0 / np.sqrt(np.maximum(found[at, arcs], TINY))
+        found, b = self._answer(t, w, np.zeros((factor.Q, arcs.size)), F)
+        # of its stiffness while the biases hold still: with them, the response of an
+        # arc that alone ties two classes is 0, and its rounding would pass for it
+        own = found[at, arcs] - (b * (factor.weight @ b)).sum(axis=0)
+        self.scale[arcs] = 1.0 / np.sqrt(np.maximum(own, TINY))
         return found
 
     def shifted(self, samples: Ints, tau: Floats) -> Floats:
@@ -91,10 +94,15 @@ class Responses:
                 t[part, here] = block
                 w[part, here] = factor.answer(q, block)
                 F[self.parts[q], here] = self.gram.block(self.asked[q], i) * change
-        return self._answer(t, w, -tau, F)
+        return self._answer(t, w, -tau, F)[0]
 
-    def _answer(self, t: Floats, w: Floats, s: Floats, F: Floats) -> Floats:
-        """For the right-hand sides t, w = R_k t_k, s; F: what the shifts do to it."""
+    def _answer(
+        self, t: Floats, w: Floats, s: Floats, F: Floats
+    ) -> tuple[Floats, Floats]:
+        """For the right-hand sides t, w = R_k t_k, s; F: what the shifts do to it.
+
+        -> (rows, how b moves).
+        """
         n, factor, y = self.n, self.factor, self.y
         d, b, multiplier = factor.finish(w, s, multiplied=self.rough)
         if self.rough:
@@ -105,7 +113,7 @@ class Responses:
         np.negative(d[self.entry], out=found[:n])
         np.subtract(F[self.other], F[self.own], out=found[n:])
         found[n:] += b[self.cols[n:]] - b[y[self.rows[n:]]]
-        return found.T
+        return found.T, b
 
 
 class Store:

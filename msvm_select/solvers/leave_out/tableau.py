@@ -50,7 +50,8 @@ MOST_DENSE = 2e8  # numbers of a dense tableau
 CHEAP_DENSE = 1e10  # multiplications of one that is tried where the other fails
 NEAR_MARGIN = 1000  # of many samples, so many that are no support vectors, or as many
 MOST_WHOLE = 4000  # of many samples, those whose K is held where nothing else will do
-EXACT = 1e-10  # an error of a factor that needs no refinement
+EXACT = 1e-10  # an error of rows that nothing proves, for alpha of 1 or more
+DEPENDENT = 1e-7  # of K_ii: an arc that gives way to less hardly has a row of its own
 NEAR_ENOUGH = 1e-8  # the same where K proves the answers
 A_WHOLE_CLASS = 3e6  # multiplications that it costs beside those, all rows made
 FAR_FEWER = 1.5  # times fewer products, for all that they are smaller ones
@@ -80,9 +81,7 @@ class Tableau:
     about how far margins are off by rounding. Where N holds some of the others only,
     what the tableau says must be proven, and ``more`` makes one with these as well (Q,
     m). ``sharper`` makes one that is nearer to K where that does not cost much.
-    ``together`` gives a road that needs no rows, where that is cheaper. Of one that is
-    not ``sure``, because its rows were made by another road than KKT^-1, all answers
-    are proven.
+    ``together`` gives a road that needs no rows, where that is cheaper.
     """
 
     rows_M: Ints
@@ -103,7 +102,6 @@ class Tableau:
     more: Callable[[Mask], Tableau | None] | None = None
     sharper: Callable[[], Tableau | None] | None = None
     together: Callable[[], Together | None] | None = None
-    sure: bool = True
 
     @property
     def width(self) -> int:
@@ -219,6 +217,24 @@ class _Arcs:
     r: Floats
     free: Mask
     gone: Floats
+
+    @property
+    def near_enough(self) -> float:
+        """An error of rows that takes no alpha at a bound for one beside it."""
+        return EXACT * min(1.0, float(self.a.max()))
+
+    def check_balance(self, which: Ints, forced: Floats, Q: int) -> None:
+        """LinAlgError where alpha of the first of these, M, lose the flow's balance.
+
+        forced (n, all): A_M' G = 0 and A_M' X = A_N', which rounding breaks first where
+        K is nearly singular, or where few arcs tie the classes.
+        """
+        rows, n = self.rows[which], len(forced)
+        incidence = Arcs(rows, self.y[rows], self.cols[which]).incidence(Q)
+        owed = incidence[:n].T @ forced
+        owed[:, n:] += incidence[n:].T
+        if not np.abs(owed).max(initial=0.0) <= self.near_enough:
+            raise np.linalg.LinAlgError
 
     @property
     def common_is_cheaper(self) -> bool:
@@ -451,6 +467,7 @@ def _of_common_inverse(gram: Gram, Q: int, arcs: _Arcs) -> Tableau:
         table[:n, :n] -= table[:n, n:] @ held
         table[:n, n:] = held.T
         np.negative(S, out=table[n:, n:])
+    arcs.check_balance(both, table[:n], Q)
 
     def fall(samples: Ints) -> Floats:
         """Of what each sample shifts."""
@@ -463,7 +480,7 @@ def _of_common_inverse(gram: Gram, Q: int, arcs: _Arcs) -> Tableau:
         arcs.a[chosen], arcs.a[others], arcs.r[others],
         1.0 / np.sqrt(own), _stiffness(gram, 0.0, rows[n:]),
         lambda wanted: table[wanted], fall, table, both.size, None,
-        error * float(gram.diagonal.max(initial=0.0)), sure=False,
+        error * float(gram.diagonal.max(initial=0.0)),
     )  # fmt: skip
 
 
@@ -504,15 +521,19 @@ def _whole_by_classes(gram: Gram, Q: int, arcs: _Arcs) -> Tableau:
         raise np.linalg.LinAlgError
     chosen, others = np.flatnonzero(free), np.flatnonzero(~free)
     n, both = chosen.size, np.r_[chosen, others]
-    responses = Responses(factor, gram, y, rows[both], cols[both], first, n, EXACT)
+    enough, width = arcs.near_enough, both.size
+    responses = Responses(factor, gram, y, rows[both], cols[both], first, n, enough)
     forced = responses.forced(np.arange(n)).T
-    K, space = _room_for_all(gram, n, both.size)
+    softest = (responses.scale**2).min(initial=np.inf)
+    if softest < DEPENDENT * gram.diagonal.max():
+        raise np.linalg.LinAlgError
+    K, space = _room_for_all(gram, n, width)
     table = space[:n]
     table[:, :n], table[:, n:] = forced[:n], forced[n:].T  # the former is symmetric
+    arcs.check_balance(both, table, Q)
     tau = np.zeros(mask.shape)
     tau[cols[others], rows[others]] = -arcs.gone[others]
     tau[y, np.arange(y.size)] = -tau.sum(axis=0)
-    error, width = factor.error if factor.error <= EXACT else EXACT, both.size
 
     def fall(samples: Ints) -> Floats:
         """Of what each sample shifts, which with a rough kernel few do."""
@@ -525,7 +546,7 @@ def _whole_by_classes(gram: Gram, Q: int, arcs: _Arcs) -> Tableau:
         rows[chosen], cols[chosen], rows[others], cols[others],
         arcs.a[chosen], arcs.a[others], arcs.r[others],
         responses.scale, _stiffness(gram, 0.0, rows[others]),
-        responses.of, fall, space, n, K, error, sure=False,
+        responses.of, fall, space, n, K, min(factor.error, enough),
     )  # fmt: skip
 
 

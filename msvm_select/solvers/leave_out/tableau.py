@@ -50,10 +50,8 @@ MOST_DENSE = 2e8  # numbers of a dense tableau
 CHEAP_DENSE = 1e10  # multiplications of one that is tried where the other fails
 NEAR_MARGIN = 1000  # of many samples, so many that are no support vectors, or as many
 MOST_WHOLE = 4000  # of many samples, those whose K is held where nothing else will do
-EXACT = 1e-10  # an error of rows that nothing proves, for alpha of 1 or more
-DEPENDENT = 1e-7  # of K_ii: an arc that gives way to less hardly has a row of its own
+EXACT = 1e-10  # of alpha up to 1: an error of rows that nothing proves
 NEAR_ENOUGH = 1e-8  # the same where K proves the answers
-A_WHOLE_CLASS = 3e6  # multiplications that it costs beside those, all rows made
 FAR_FEWER = 1.5  # times fewer products, for all that they are smaller ones
 POOR_BY_CLASSES = 0.1  # likewise of a factor by classes, which is refined
 LEAST_WATCHED = 800  # or so many
@@ -152,9 +150,6 @@ def _among(
     if arcs.common_is_cheaper and gram.factor is None:
         with suppress(np.linalg.LinAlgError):
             return _of_common_inverse(gram, Q, arcs)
-    if arcs.by_classes_is_cheaper(Q):
-        with suppress(np.linalg.LinAlgError):
-            return _whole_by_classes(gram, Q, arcs)
     return _dense(gram, Q, arcs)
 
 
@@ -218,22 +213,18 @@ class _Arcs:
     free: Mask
     gone: Floats
 
-    @property
-    def near_enough(self) -> float:
-        """An error of rows that takes no alpha at a bound for one beside it."""
-        return EXACT * min(1.0, float(self.a.max()))
-
     def check_balance(self, which: Ints, forced: Floats, Q: int) -> None:
         """LinAlgError where alpha of the first of these, M, lose the flow's balance.
 
         forced (n, all): A_M' G = 0 and A_M' X = A_N', which rounding breaks first where
-        K is nearly singular, or where few arcs tie the classes.
+        K is nearly singular, or where few arcs tie the classes. An alpha at its bound
+        would then count as one beside it, and hold the biases.
         """
         rows, n = self.rows[which], len(forced)
         incidence = Arcs(rows, self.y[rows], self.cols[which]).incidence(Q)
         owed = incidence[:n].T @ forced
         owed[:, n:] += incidence[n:].T
-        if not np.abs(owed).max(initial=0.0) <= self.near_enough:
+        if not np.abs(owed).max() <= EXACT * min(1.0, float(self.a.max())):
             raise np.linalg.LinAlgError
 
     @property
@@ -243,22 +234,6 @@ class _Arcs:
         s = self.a.size - n
         dense, common = n**3 + n**2 * s, m**3 + s**3 + n * s**2 + n**2 * s
         return bool(dense > FAR_FEWER * common)
-
-    def by_classes_is_cheaper(self, Q: int) -> bool:
-        """Whether the factors of the classes make all rows with fewer products."""
-        n = float(np.count_nonzero(self.free))
-        mask = np.zeros((Q, self.y.size), bool)
-        mask[self.cols[self.free], self.rows[self.free]] = True
-        touched = np.flatnonzero(mask.any(axis=0))
-        mask[self.y[touched], touched] = True
-        sizes = mask.sum(axis=1).astype(float)
-        squares = (sizes**2).sum() + float(touched.size) ** 2
-        cubes = (sizes**3).sum() + float(touched.size) ** 3
-        # what both take for the others at most: that tells best which one is faster
-        asked = float(self.y.size) * sizes.sum() if n < self.a.size else 0.0
-        by_classes = cubes + n * (squares + asked) + Q * A_WHOLE_CLASS
-        dense = n**3 + n**2 * (self.a.size - n)
-        return bool(dense > FAR_FEWER * by_classes)
 
     def apart(self, gram: Gram) -> tuple[Mask, Ints]:
         """The free ones that hang together with no other one, as far as twins go.
@@ -506,48 +481,6 @@ def _runs(cols: Ints) -> list[tuple[int, int]]:
     """Where the runs of equal ones begin and end."""
     ends = np.r_[np.flatnonzero(np.diff(cols)) + 1, cols.size].tolist()
     return list(zip([0, *ends[:-1]], ends, strict=True))
-
-
-def _whole_by_classes(gram: Gram, Q: int, arcs: _Arcs) -> Tableau:
-    """As the dense one, but by the factor of each class."""
-    y, rows, cols = arcs.y, arcs.rows, arcs.cols
-    free, first = arcs.apart(gram)
-    if (y[first] != y).any():
-        raise np.linalg.LinAlgError  # arcs of two classes at one place
-    mask = np.zeros((Q, y.size), bool)
-    mask[cols[free], first[rows[free]]] = True
-    factor = ClassFactor.of(gram, y, mask)
-    if not factor.error <= POOR_BY_CLASSES:
-        raise np.linalg.LinAlgError
-    chosen, others = np.flatnonzero(free), np.flatnonzero(~free)
-    n, both = chosen.size, np.r_[chosen, others]
-    enough, width = arcs.near_enough, both.size
-    responses = Responses(factor, gram, y, rows[both], cols[both], first, n, enough)
-    forced = responses.forced(np.arange(n)).T
-    softest = (responses.scale**2).min(initial=np.inf)
-    if softest < DEPENDENT * gram.diagonal.max():
-        raise np.linalg.LinAlgError
-    K, space = _room_for_all(gram, n, width)
-    table = space[:n]
-    table[:, :n], table[:, n:] = forced[:n], forced[n:].T  # the former is symmetric
-    arcs.check_balance(both, table, Q)
-    tau = np.zeros(mask.shape)
-    tau[cols[others], rows[others]] = -arcs.gone[others]
-    tau[y, np.arange(y.size)] = -tau.sum(axis=0)
-
-    def fall(samples: Ints) -> Floats:
-        """Of what each sample shifts, which with a rough kernel few do."""
-        found, own = np.zeros((samples.size, width)), tau[:, samples].any(axis=0)
-        if own.any():
-            found[own] = responses.shifted(samples[own], -tau[:, samples[own]])
-        return found
-
-    return Tableau(
-        rows[chosen], cols[chosen], rows[others], cols[others],
-        arcs.a[chosen], arcs.a[others], arcs.r[others],
-        responses.scale, _stiffness(gram, 0.0, rows[others]),
-        responses.of, fall, space, n, K, min(factor.error, enough),
-    )  # fmt: skip
 
 
 def _by_classes(gram: Gram, Q: int, arcs: _Arcs, box: Floats) -> Tableau:

@@ -47,19 +47,18 @@ def test_it_is_that_of_the_dense_road(
 
 
 FEW_FREE = {  # what was once wrong there
-    ("common", 437): "rounding of the flow",
-    ("common", 3936): "one free alpha, and all of the inverse cancels",
-    ("common", 4877): "ties at a bound",
-    ("dense", 44): "nine digits of margins, at C = 5000",
+    437: "rounding of the flow",
+    3936: "one free alpha, and all of the inverse cancels",
+    4877: "ties at a bound",
 }
 
 
-@pytest.mark.parametrize(("road", "seed"), FEW_FREE, ids=str)
-def test_every_table_is_exact_where_few_alpha_are_free(
-    monkeypatch: pytest.MonkeyPatch, road: str, seed: int
+@pytest.mark.parametrize("seed", FEW_FREE)
+def test_it_is_exact_or_not_taken_where_few_alpha_are_free(
+    monkeypatch: pytest.MonkeyPatch, seed: int
 ) -> None:
     """As by retraining, though no margin beyond the errors is asked for."""
-    common = property(lambda arcs: road == "common")
+    common = property(lambda arcs: True)
     monkeypatch.setattr(tableau._Arcs, "common_is_cheaper", common)
     dual, _ = random_problem(seed)
     left_out, expected = Exact().leave_out(trained(dual)), by_retraining(dual)

@@ -78,7 +78,6 @@ SOUND = 1e-7  # gain of a cycle: beyond it, biases may be off
 MOST_MISSED = 300  # of one sample
 WRONG = 1e-7  # r of the wrong sign: it was missed
 CLEAR = 1e-6  # a margin below is retrained: the tableau has some nine digits
-ROUGH = 1e-7  # margins of a tableau that may be so far off are proven by K
 PROVEN_TOGETHER = 2e5  # numbers in alpha of machines whose others are looked at
 
 
@@ -375,8 +374,7 @@ class _LeavingOut:
         margins = np.full((samples.size, self.present.size), np.inf)
         exchanges, status = np.zeros((2, samples.size), np.int64)
         at_top = np.zeros(samples.size, np.bool_)
-        off = t.error * float(self.full.A.max())
-        proves = self.proves or off > ROUGH or t.more is not None or not near.all
+        proves = self.proves or t.more is not None or not near.all
         alphas = np.empty((samples.size if proves else 0, t.width))
         exchange_each(
             table, near.y, self.present, samples,
@@ -385,7 +383,7 @@ class _LeavingOut:
         settled = np.flatnonzero(status == SETTLED)
         if proves and settled.size:
             margins[settled] = self._proven(t, samples[settled], alphas[settled])
-        doubt = max(CLEAR, 1e3 * off)
+        doubt = max(CLEAR, 1e3 * t.error * float(self.full.A.max()))
         sure = (status == SETTLED) & (np.abs(margins.min(axis=1)) > doubt)
         if not proves:
             self.at_top[near.rows[samples[sure]]] = at_top[sure]

@@ -368,8 +368,7 @@ class _LeavingOut:
         table = Table(
             whole.rows, whole.at, falls, kept.start, kept.alpha.copy(),
             near.box[kept.sample], np.r_[t.scale_M, t.scale_N],
-            kept.sample, kept.head, whole.inside, small, whole, kept.numbers,
-            np.zeros(1, np.int64), near.rest,
+            kept.sample, kept.head, whole.inside, small, whole, near.rest,
         )  # fmt: skip
         margins = np.full((samples.size, self.present.size), np.inf)
         exchanges, status = np.zeros((2, samples.size), np.int64)
@@ -648,7 +647,7 @@ class Rows:
         self.store = Store(
             t.respond, t.width, t.kept, t.kept.shape[0] + 2 * room, t.given
         )
-        self.needed, self.numbers = np.zeros(t.width, bool), np.arange(t.width)
+        self.needed = np.zeros(t.width, bool)
         self.start, self.alpha = np.r_[t.alpha_M, t.r_N], np.r_[t.alpha_M, t.alpha_N]
         self.sample, self.head = np.r_[t.rows_M, t.rows_N], np.r_[t.cols_M, t.cols_N]
         ties = spanning(y[t.rows_M], t.cols_M, present) if t.K is not None else []

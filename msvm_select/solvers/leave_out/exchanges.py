@@ -8,11 +8,13 @@ Forces f and shifts d solve the small system
     [ G_JJ  -X_J  ] [f]   [ target - alpha ]
     [ -X_J' -S_JJ ] [d] = [ -r             ],
 
-and everything else follows by G, X and S.  Two roads to the right state:
+and everything else follows by G, X and S.  Three roads to the right state:
 
 *All at once* (``_exchange``): put every wrong variable right, solve again.  Two to four
 turns where it works; where it does not, the number of wrong ones shows it at once.
- *Let down* (``_let_down``): alpha_p goes from its value to 0 along lambda in [0, 1].
+ *By steps* (``_by_steps``): alpha_p goes from its value to 0 along lambda in [0, 1], in
+steps that grow while all at once leads to the end of each.
+ *Let down* (``_let_down``): the same from one stop to the next.
 The solution is affine in lambda until one variable comes to its bound; that one is
 exchanged, and on.  Every point of the path is an optimum, so it cannot run away.  Where
 the variable that leaves was the last free tie between two groups of classes, the system
@@ -47,13 +49,13 @@ MOST_STOPS = 200  # of the path
 MOST_STUCK = 20  # of them in one place
 MOST_UNKNOWNS = 160  # unknowns of a small system
 AT_A_GLANCE = 64  # variables that are looked at together whether one of them is wrong
-REACH = 0.4  # of the largest response: so much nearer to it, a variable is looked at
-NEARER = (1.9, 1.0, 0.3, 0.1)  # of that, until there are few enough of them:
-NARROW = 0.6  # of all variables
-MOST_ROWS = 400  # rows of the narrowed table
 SLACK = 1e-9  # of r, and of alpha by its scale, that counts as on the bound
 LOOSE = 1e300  # of biases that nothing ties
 LEAST_PIVOT = 1e-3  # of its row: one of the diagonal that is less is not used
+FIRST_STEP = 0.2  # of the path, with all at once at its end
+LONGER = 2.0  # the next one, where that came to an end,
+SHORTER = 0.5  # and where it did not,
+SHORTEST = 0.005  # unless it is as short as this
 NO_PIVOT = 1e-10  # a pivot below it, where the diagonal is 1, is zero
 
 
@@ -89,9 +91,7 @@ class Table(NamedTuple):
     falls[i]: how z answers where all variables of the i-th sample that are not in M go
     to 0, or to ``rest[p]``, which is what the box of sample p shrinks to where one of
     several samples leaves that are trained as one. top: the largest alpha of each.
-    Of a narrowed table, ``number`` are the numbers that its variables have in the
-    ``whole`` one; its rows are the entries of these in rows of that, made when they are
-    listed first, ``filled[0]`` so far.
+    ``whole``: what rows are made of.
     """
 
     rows: Floats
@@ -106,8 +106,6 @@ class Table(NamedTuple):
     inside: int
     small: float
     whole: Whole
-    number: NDArray[np.int64]
-    filled: NDArray[np.int64]
     rest: Floats
 
 
@@ -140,7 +138,7 @@ class State(NamedTuple):
 
 
 class Room(NamedTuple):
-    """Where the numbers of a state and of a narrowed table stand, a row of each kind.
+    """Where the numbers of a state stand, a row of each kind.
 
     The kernels do not ask for memory, so that numba need not count who holds an array:
     that took most of their time. ``span`` (Q + 1, Q) and ``group`` (Q,) are for biases,
@@ -152,9 +150,6 @@ class Room(NamedTuple):
     scale: Floats
     sizes: NDArray[np.int64]
     frozen: NDArray[np.int64]
-    table: Floats
-    named: NDArray[np.int64]
-    rows: Floats
     span: Floats
     group: NDArray[np.int64]
     known: Floats
@@ -270,10 +265,10 @@ def _add_four(out, a, first, b, second, c, third, d, fourth):
 
 
 @bare
-def _sum(out, first, second):
-    """out = first + second."""
+def _sum(out, first, part, second):
+    """out = first + part * second."""
     for i in range(out.size):
-        out[i] = first[i] + second[i]
+        out[i] = first[i] + part * second[i]
 
 
 @bare
@@ -464,13 +459,6 @@ def _widen(T, st, own, top, known):
 
 
 @bare
-def _pick(out, row, number):
-    """out[:] = row[number]."""
-    for c in range(out.size):
-        out[c] = row[number[c]]
-
-
-@bare
 def _flow(W, i, k, d):
     """Send d more from the class of sample i to k."""
     W.tau[W.y[i], i] += d
@@ -547,31 +535,13 @@ def _new_row(W, v):
 
 
 @bare
-def _made(T, v, needed):
-    """Make the row of v; whether there is what it is made of."""
-    W, number = T.whole, T.number
-    if W.at[number[v]] < 0 and not _new_row(W, number[v]):
-        needed[number[v]] = True
-        return False
-    if T.at[v] >= 0:  # it is the whole table
-        return True
-    k = T.filled[0]
-    if k >= T.rows.shape[0]:
-        return False
-    _pick(T.rows[k], W.rows[W.at[number[v]]], number)
-    T.at[v] = k
-    T.filled[0] = k + 1
-    return True
-
-
-@bare
 def _has_rows(T, st, needed):
-    """Whether every row that the unknowns ask for is there."""
+    """Whether every row that the unknowns ask for is there, or can be made."""
     whole = True
     for j in range(st.sizes[UNKNOWNS]):
         v = st.unknowns[j]
-        if T.at[v] < 0:
-            whole = _made(T, v, needed) and whole
+        if T.at[v] < 0 and not _new_row(T.whole, v):
+            needed[v], whole = True, False
     return whole
 
 
@@ -766,8 +736,11 @@ def _most_wrong(T, before):
 
 
 @bare
-def _exchange(T, st, M, x, z, needed, stubborn):
-    """All at once, from the state; -> (status, exchanges); z holds the end."""
+def _exchange(T, st, M, x, z, needed, part, stubborn):
+    """All at once, from the state, at lambda = part; -> (status, exchanges).
+
+    z holds the end. ``stubborn``: so many turns may leave no fewer wrong.
+    """
     made, best, vain = 0, T.alpha.size, 0
     for _ in range(MOST_TURNS):
         count = st.sizes[UNKNOWNS]
@@ -778,8 +751,8 @@ def _exchange(T, st, M, x, z, needed, stubborn):
         if not _unknowns(T, st, M, x):
             break
         for j in range(count):
-            x[0, j] += x[1, j]
-        _sum(z, st.base, T.falls[st.sizes[INDEX]])
+            x[0, j] += part * x[1, j]
+        _sum(z, st.base, part, T.falls[st.sizes[INDEX]])
         _answer(T, st, x[0], z)
         wrong = _put_right(T, st, x[0], z)
         if wrong == 0:
@@ -791,6 +764,30 @@ def _exchange(T, st, M, x, z, needed, stubborn):
         best = min(best, wrong)
         if vain > stubborn:
             break
+    return UNSETTLED, made
+
+
+@bare
+def _by_steps(T, st, M, x, z, own, p, index, needed, kept):
+    """Down the path in steps, at the end of each all at once; -> (status, exchanges).
+
+    Of hundreds of changes many are undone again on the way, and a step passes over
+    these.
+    """
+    reached, step, made = 0.0, FIRST_STEP, 0
+    kept.counts[0] = kept.counts[1] = 0
+    while step >= SHORTEST:
+        _begin_like(T, st, p, index, own, kept)
+        aim = min(1.0, reached + step)
+        outcome, more = _exchange(T, st, M, x, z, needed, aim, STUBBORN)
+        made += more
+        if outcome == NEEDS_ROW or (outcome == SETTLED and aim >= 1.0):
+            return outcome, made
+        if outcome == SETTLED:
+            _remember(T, st, kept)
+            reached, step = aim, LONGER * step
+        else:
+            step = SHORTER * (aim - reached)
     return UNSETTLED, made
 
 
@@ -847,7 +844,7 @@ def _look_ahead(T, st, now, z, z1, needed):
             for v in range(first, end):
                 later = z[v] + room * z1[v]
                 if later < st.low[v] or later > st.high[v]:
-                    needed[T.number[v]] |= T.whole.at[T.number[v]] < 0
+                    needed[v] |= T.at[v] < 0
         first = end
 
 
@@ -1031,73 +1028,6 @@ def _slope_of(T, st, x, z, v):
 
 
 @bare
-def _largest(z):
-    """The largest |z|."""
-    most = 0.0
-    for v in range(z.size):
-        most = max(most, abs(z[v]))
-    return most
-
-
-@bare
-def _list_near(st, start, z, first, end, number, count, part):
-    """List those that a whole step z brings near to their limit; -> the new count."""
-    reach = part * REACH * _largest(z[first:end])
-    for v in range(first, end):
-        near = min(start[v] - st.low[v], st.high[v] - start[v]) - abs(z[v])
-        if near < reach:
-            number[count] = v
-            count += 1
-    return count
-
-
-@bare
-def _concerned(T, st, z, number, part):
-    """List the variables that a whole step z of the path brings near to a bound.
-
-    -> how many of M, and in all. The others are looked at in the end. ``part``: of the
-    usual reach.
-    """
-    count = 0
-    for j in range(st.sizes[UNKNOWNS]):  # those of the sample itself
-        number[count] = st.unknowns[j]
-        z[st.unknowns[j]] = 0.0
-        count += 1
-    for k in range(st.sizes[FROZEN]):
-        z[st.frozen[k]] = 0.0
-    inside = _list_near(st, T.start, z, 0, T.inside, number, count, part)
-    end = z.size
-    return inside, _list_near(st, T.start, z, T.inside, end, number, inside, part)
-
-
-@bare
-def _narrowed(T, index, number, inside, room):
-    """The table of these variables alone, for one sample."""
-    count = number.size
-    start, alpha, top = room.table[0], room.table[1], room.table[2]
-    scale, falls = room.table[3], room.table[4, :count].reshape((1, count))
-    sample, head, at = room.named[0], room.named[1], room.named[2]
-    for c in range(count):
-        v = number[c]
-        start[c], alpha[c], top[c], scale[c] = (
-            T.start[v],
-            T.alpha[v],
-            T.top[v],
-            T.scale[v],
-        )
-        falls[0, c] = T.falls[index, v]
-        sample[c], head[c], at[c] = T.sample[v], T.head[v], -1
-    most, filled = min(MOST_ROWS, count), room.named[3, :1]
-    filled[0] = 0
-    return Table(
-        room.rows[: most * count].reshape((most, count)), at[:count], falls,
-        start[:count], alpha[:count], top[:count], scale[:count],
-        sample[:count], head[:count], inside, T.small,
-        T.whole, number, filled, T.rest,
-    )  # fmt: skip
-
-
-@bare
 def _fresh(T, room):
     """A state in which no sample leaves."""
     width, numbers, listed = T.alpha.size, room.state, room.listed
@@ -1116,52 +1046,6 @@ def _fresh(T, room):
         _free_limits(T, st, v)
     _copy(st.base, T.start)
     return st
-
-
-@bare
-def _among_few(T, st, p, M, x, z, number, few_room, lacking, needed):
-    """Let sample p down among the variables that it concerns; -> (status, exchanges).
-
-    SETTLED: ``st`` is the end, to be proven among all variables.
-    """
-    index = st.sizes[INDEX]
-    if not _has_rows(T, st, needed):
-        return NEEDS_ROW, 0
-    if st.sizes[UNKNOWNS] > MOST_UNKNOWNS or not _unknowns(T, st, M, x):
-        return UNSETTLED, 0
-    _copy(z, T.falls[index])
-    _answer(T, st, x[1], z)
-    own = st.sizes[UNKNOWNS]
-    inside, count, makes = 0, number.size, T.whole.K.shape[0] > 0
-    for turn in range(1 if makes else 0, len(NEARER) if makes else 1):
-        if count > NARROW * number.size:
-            inside, count = _concerned(T, st, z, number, NEARER[turn])
-    rows = min(MOST_ROWS, count) * count
-    if count > NARROW * number.size or few_room.rows.size < rows:
-        return UNSETTLED, 0
-    few = _narrowed(T, index, number[:count], inside, few_room)
-    state = _fresh(few, few_room)
-    first = few_room.named[4, :own]  # its own are listed first
-    for k in range(own):
-        first[k] = k
-    _begin(few, state, p, 0, first)
-    near = z[:count]
-    outcome, made = _let_down(few, state, M, x, near, lacking, needed)
-    if outcome == UNSETTLED:
-        outcome, more = _exchange(few, state, M, x, near, needed, STUBBORN)
-        made += more
-    if outcome == NEEDS_ROW and few.filled[0] == few.rows.shape[0] < count:
-        return UNSETTLED, made  # there is no room for another row
-    if outcome == SETTLED:
-        for k in range(state.sizes[SHIFTED]):
-            v = state.shifted[k]
-            _shift(T, st, number[v], state.given[v])
-            _free_limits(T, st, number[v])
-        for j in range(state.sizes[UNKNOWNS]):
-            v = state.unknowns[j]
-            if st.place[number[v]] < 0:  # its own are there already
-                _enter(T, st, number[v], state.target[v])
-    return outcome, made
 
 
 @bare
@@ -1210,31 +1094,28 @@ def _begin_like(T, st, p, index, own, last):
 
 
 @bare
-def _judged(T, st, M, x, z, number, few_room, own, p, index, lacking, needed, last, k):
+def _judged(T, st, M, x, z, own, p, index, lacking, needed, last, kept, k):
     """Sample p, of class k, without itself, by the roads in their order.
 
-    -> (status, exchanges). ``last`` is brought up to date where one has to be let down.
+    -> (status, exchanges). ``last`` is brought up to date where one has to be let down;
+    ``kept`` is room for the beginning of a step.
     """
     outcome, made, follows = UNSETTLED, 0, last.counts[2] == k
     if follows:
         _begin_like(T, st, p, index, own, last)
-        outcome, made = _exchange(T, st, M, x, z, needed, STUBBORN_NEAR)
+        outcome, made = _exchange(T, st, M, x, z, needed, 1.0, STUBBORN_NEAR)
         made += 1  # it is no prediction, even where nothing is wrong
     if outcome == UNSETTLED:
         _begin(T, st, p, index, own)
-        outcome, made = _exchange(T, st, M, x, z, needed, STUBBORN)
+        outcome, made = _exchange(T, st, M, x, z, needed, 1.0, STUBBORN)
         follows |= outcome == UNSETTLED
     if outcome == UNSETTLED:
-        _begin(T, st, p, index, own)
-        outcome, made = _among_few(T, st, p, M, x, z, number, few_room, lacking, needed)
-        if outcome == SETTLED:  # as far as these few go
-            outcome, more = _exchange(T, st, M, x, z, needed, STUBBORN)
-            made += more
+        outcome, made = _by_steps(T, st, M, x, z, own, p, index, needed, kept)
     if outcome == UNSETTLED:
         _begin(T, st, p, index, own)
         outcome, made = _let_down(T, st, M, x, z, lacking, needed)
         if outcome != NEEDS_ROW:  # the end is proven by the exchange, or mended
-            outcome, more = _exchange(T, st, M, x, z, needed, STUBBORN)
+            outcome, more = _exchange(T, st, M, x, z, needed, 1.0, STUBBORN)
             made += more
     if follows and outcome == SETTLED:
         _remember(T, st, last)
@@ -1245,7 +1126,7 @@ def _judged(T, st, M, x, z, number, few_room, own, p, index, lacking, needed, la
 @bare
 def _each(
     T, y, present, samples, margins, exchanges, at_top, status, needed, alphas,
-    M, x, z, number, which, ends, room, few_room, last,
+    M, x, z, which, ends, room, last, kept,
 ):  # fmt: skip
     """As ``exchange_each``, in this room."""
     st, full, lacking, top = _fresh(T, room), 0, False, 0.0
@@ -1260,7 +1141,7 @@ def _each(
         if T.rest[p] > 0.0:
             top = _narrow(T, own, T.rest[p], room.known)
         status[index], exchanges[index] = _judged(
-            T, st, M, x, z, number, few_room, own, p, index, lacking, needed, last, y[p]
+            T, st, M, x, z, own, p, index, lacking, needed, last, kept, y[p]
         )
         if status[index] == SETTLED:
             at_top[index] = _at_top(T, st, full)
@@ -1277,14 +1158,9 @@ def _each(
 
 
 @inner
-def _room(width, wide, rows, Q):
-    """Room for a state of this width, and for a narrowed table."""
-    return Room(
-        np.empty((9, width)), np.empty((3, width), np.int64),
-        np.empty(MOST_UNKNOWNS), np.empty(6, np.int64), np.empty(Q, np.int64),
-        np.empty((5, wide)), np.empty((5, wide), np.int64), np.empty(rows),
-        np.empty((Q + 1, Q)), np.empty(Q, np.int64), np.empty(Q),
-    )  # fmt: skip
+def _end_of(width):
+    """Room for the end of a sample."""
+    return Last(np.empty(width, np.int64), np.empty(width), np.empty(3, np.int64))
 
 
 @kernel
@@ -1298,13 +1174,14 @@ def exchange_each(
     alphas (p, width), or empty: the variables of each machine.
     """
     width, Q = T.alpha.size, present.size
-    narrow = int(NARROW * width) + 1
-    rows = min(MOST_ROWS, narrow) * narrow
+    room = Room(
+        np.empty((9, width)), np.empty((3, width), np.int64),
+        np.empty(MOST_UNKNOWNS), np.empty(6, np.int64), np.empty(Q, np.int64),
+        np.empty((Q + 1, Q)), np.empty(Q, np.int64), np.empty(Q),
+    )  # fmt: skip
     _each(
         T, y, present, samples, margins, exchanges, at_top, status, needed, alphas,
         np.empty((MOST_UNKNOWNS, MOST_UNKNOWNS)), np.empty((2, MOST_UNKNOWNS)),
-        np.empty(width), np.empty(width, np.int64),
-        np.empty(width, np.int64), np.empty(y.size + 2, np.int64),
-        _room(width, 0, 0, Q), _room(narrow, narrow, rows, Q),
-        Last(np.empty(width, np.int64), np.empty(width), np.empty(3, np.int64)),
+        np.empty(width), np.empty(width, np.int64), np.empty(y.size + 2, np.int64),
+        room, _end_of(width), _end_of(width),
     )  # fmt: skip

@@ -41,13 +41,13 @@ SETTLED, NEEDS_ROW, UNSETTLED = 0, 1, 2
 MOST_TURNS = 10  # of the exchange of all
 STUBBORN = 1  # of them in which no fewer are wrong
 STUBBORN_NEAR = 3  # the same from the end of another sample
-MANY_WRONG = 20  # wrong ones at first, beyond which a path costs less
-SOME_WRONG = 10  # or so many that are not far fewer than before
-LEFT_WRONG = 0.6
+MANY_WRONG = 20  # wrong ones at first, beyond which a shorter way costs less,
+MANY_BY_CLASS = 4  # or so many for each class,
+SOME_WRONG, MORE_WRONG = 10, 1.5  # or more than these, and so many times the fewest
 AHEAD = 0.8  # of the rest of a path: who would stop it there is made ready
 MOST_STOPS = 200  # of the path
 MOST_STUCK = 20  # of them in one place
-MOST_UNKNOWNS = 160  # unknowns of a small system
+MOST_UNKNOWNS = 300  # unknowns of a small system
 AT_A_GLANCE = 64  # variables that are looked at together whether one of them is wrong
 SLACK = 1e-9  # of r, and of alpha by its scale, that counts as on the bound
 LOOSE = 1e300  # of biases that nothing ties
@@ -724,24 +724,13 @@ def _at_top(T, st, full):
 
 
 @bare
-def _most_wrong(T, before):
-    """How many may be wrong, where so many were: all at first.
-
-    Where rows come from outside, a path asks for more of them than exchanges do.
-    """
-    width = T.alpha.size
-    if T.whole.K.shape[0] == 0:
-        return width
-    return MANY_WRONG if before == width else int(max(SOME_WRONG, LEFT_WRONG * before))
-
-
-@bare
 def _exchange(T, st, M, x, z, needed, part, stubborn):
     """All at once, from the state, at lambda = part; -> (status, exchanges).
 
     z holds the end. ``stubborn``: so many turns may leave no fewer wrong.
     """
-    made, best, vain = 0, T.alpha.size, 0
+    made, best, vain = 0, T.alpha.size + 1, 0
+    most = max(MANY_WRONG, MANY_BY_CLASS * T.whole.b.size)
     for _ in range(MOST_TURNS):
         count = st.sizes[UNKNOWNS]
         if count > MOST_UNKNOWNS:
@@ -758,12 +747,13 @@ def _exchange(T, st, M, x, z, needed, part, stubborn):
         if wrong == 0:
             return SETTLED, made
         made += wrong
-        if wrong > _most_wrong(T, best):
+        if wrong > most:
             break
         vain = 0 if wrong < best else vain + 1
         best = min(best, wrong)
         if vain > stubborn:
             break
+        most = max(SOME_WRONG, int(MORE_WRONG * best))
     return UNSETTLED, made
 
 

@@ -499,6 +499,17 @@ def test_a_sample_begins_where_the_last_of_its_class_ended() -> None:
     np.testing.assert_allclose(found.margins, plain.margins, atol=1e-7)
 
 
+@pytest.mark.parametrize(("gamma", "C"), [(0.01, 0.1), (0.002, 1.0)])
+def test_a_sample_goes_in_steps_where_hundreds_change(gamma: float, C: float) -> None:
+    """Many classes at a small C: few are trained anew, and all are as if they were."""
+    problem = standardised(blobs(240, 12, 4, 2.0, seed=7))
+    dual = problem.dual(Rbf(gamma), C)
+    found = judged(dual)
+    assert np.median(found.exchanges) > 40
+    assert (found.road == RETRAINED).sum() < 12
+    assert_same_answers(found, by_retraining(dual, some=slice(0, None, 20)))
+
+
 def test_an_answer_whose_flow_is_off_is_not_proven() -> None:
     """At a tiny C neither the gap nor a gain tells it, but the biases are wrong."""
     problem = blobs(40, 4)

@@ -59,7 +59,8 @@ ALL_WATCHED = 2800  # variables up to which the dense one, which watches all, is
 WATCHED_FOR_FEW = 0.35  # so many times as many where few samples are left out,
 FEW = 0.15  # of all
 WITH_TWINS = 6000  # the same where samples of different classes are at one place
-TOGETHER_FROM = 18000  # free variables times classes: beyond it, rows are dearer
+TOGETHER_FROM = 7000  # free variables times classes: beyond it, rows are dearer;
+MOST_CLASSES = 10  # of more, as many as of these: their paths are long
 WATCHED = 0.8  # of the number of free variables: so many others are watched
 MADE_BY_K = 500  # samples up to which rows are made by K, one by one
 SMALL_H = 5e4  # numbers in a block of H that is held
@@ -511,7 +512,7 @@ def _by_classes(gram: Gram, Q: int, arcs: _Arcs, box: Floats) -> Tableau:
 
     def together() -> Together | None:
         """Many samples at once, where the factor is sharp and fits into memory."""
-        if n * Q < TOGETHER_FROM:
+        if n * min(Q, MOST_CLASSES) < TOGETHER_FROM:
             return None
         entry = np.full(mask.shape, -1)
         entry[cols[free], rows[free]] = factor.places(y.size)[

@@ -159,7 +159,7 @@ class Last(NamedTuple):
     """The end of the last sample that had to be let down, or of one that follows it.
 
     Its unknowns with their targets, then what is shifted and by how much. ``counts``:
-    of the former, of both, the class of the sample, or -1, and its number.
+    of the former, of both, and the class of the sample, or -1.
     """
 
     which: NDArray[np.int64]
@@ -767,7 +767,7 @@ def _by_steps(T, st, M, x, z, own, p, index, needed, kept):
     reached, step, made = 0.0, FIRST_STEP, 0
     kept.counts[0] = kept.counts[1] = 0
     while step >= SHORTEST:
-        _begin_like(T, st, p, index, own, kept, own[:0])
+        _begin_like(T, st, p, index, own, kept)
         aim = min(1.0, reached + step)
         outcome, more = _exchange(T, st, M, x, z, needed, aim, STUBBORN)
         made += more
@@ -1069,39 +1069,30 @@ def _remember(T, st, last):
 
 
 @bare
-def _begin_like(T, st, p, index, own, last, before):
-    """The state of another sample, with p in its place.
-
-    ``before``: its variables, which take the places of those of p.
-    """
+def _begin_like(T, st, p, index, own, last):
+    """The state of another sample, with p in its place."""
     _begin(T, st, p, index, own)
     for k in range(last.counts[1]):
-        v, held = last.which[k], k >= last.counts[0] or last.which[k] < T.inside
-        alpha = last.value[k] + (T.alpha[v] if k >= last.counts[0] else 0.0)
+        v = last.which[k]
         if _leaves(T, st, v):
-            i = 0
-            while i < before.size and T.head[before[i]] != T.head[v]:
-                i += 1
-            if i == before.size:
-                continue
-            v = before[i]
-        if held == (v < T.inside):
-            _enter(T, st, v, alpha if held else 0.0)
-        elif held:
-            _shift(T, st, v, alpha - T.alpha[v])
+            continue
+        if k < last.counts[0]:
+            _enter(T, st, v, last.value[k])
+        else:
+            _shift(T, st, v, last.value[k])
             _free_limits(T, st, v)
 
 
 @bare
-def _judged(T, st, M, x, z, own, p, index, lacking, needed, last, kept, before, k):
+def _judged(T, st, M, x, z, own, p, index, lacking, needed, last, kept, k):
     """Sample p, of class k, without itself, by the roads in their order.
 
-    -> (status, exchanges). ``last`` is brought up to date where one has to be let down,
-    ``before`` are the variables of that one; ``kept`` is room for the begin of a step.
+    -> (status, exchanges). ``last`` is brought up to date where one has to be let down;
+    ``kept`` is room for the beginning of a step.
     """
     outcome, made, follows = UNSETTLED, 0, last.counts[2] == k
     if follows:
-        _begin_like(T, st, p, index, own, last, before)
+        _begin_like(T, st, p, index, own, last)
         outcome, made = _exchange(T, st, M, x, z, needed, 1.0, STUBBORN_NEAR)
         made += 1  # it is no prediction, even where nothing is wrong
     if outcome == UNSETTLED:
@@ -1118,7 +1109,7 @@ def _judged(T, st, M, x, z, own, p, index, lacking, needed, last, kept, before, 
             made += more
     if follows and outcome == SETTLED:
         _remember(T, st, last)
-        last.counts[2], last.counts[3] = k, p
+        last.counts[2] = k
     return outcome, made
 
 
@@ -1136,13 +1127,11 @@ def _each(
         lacking |= T.at[v] < 0 and not T.whole.K.shape[0]
     for index in range(samples.size):
         p = samples[index]
-        own, before = which[ends[p] : ends[p + 1]], which[:0]
-        if last.counts[2] >= 0 and T.rest[last.counts[3]] <= 0.0:
-            before = which[ends[last.counts[3]] : ends[last.counts[3] + 1]]
+        own = which[ends[p] : ends[p + 1]]
         if T.rest[p] > 0.0:
             top = _narrow(T, own, T.rest[p], room.known)
         status[index], exchanges[index] = _judged(
-            T, st, M, x, z, own, p, index, lacking, needed, last, kept, before, y[p]
+            T, st, M, x, z, own, p, index, lacking, needed, last, kept, y[p]
         )
         if status[index] == SETTLED:
             at_top[index] = _at_top(T, st, full)
@@ -1161,7 +1150,7 @@ def _each(
 @inner
 def _end_of(width):
     """Room for the end of a sample."""
-    return Last(np.empty(width, np.int64), np.empty(width), np.empty(4, np.int64))
+    return Last(np.empty(width, np.int64), np.empty(width), np.empty(3, np.int64))
 
 
 @kernel

@@ -56,6 +56,7 @@ FIRST_STEP = 0.2  # of the path, with all at once at its end
 LONGER = 2.0  # the next one, where that came to an end,
 SHORTER = 0.5  # and where it did not,
 SHORTEST = 0.005  # unless it is as short as this
+AT_ONE_PLACE = 0.05  # of a step as short, any number may be wrong at first
 NO_PIVOT = 1e-10  # a pivot below it, where the diagonal is 1, is zero
 
 
@@ -724,13 +725,13 @@ def _at_top(T, st, full):
 
 
 @bare
-def _exchange(T, st, M, x, z, needed, part, stubborn):
+def _exchange(T, st, M, x, z, needed, part, stubborn, most):
     """All at once, from the state, at lambda = part; -> (status, exchanges).
 
-    z holds the end. ``stubborn``: so many turns may leave no fewer wrong.
+    z holds the end. ``stubborn``: so many turns may leave no fewer wrong; ``most``: so
+    many may be wrong at first.
     """
     made, best, vain = 0, T.alpha.size + 1, 0
-    most = max(MANY_WRONG, MANY_BY_CLASS * T.whole.b.size)
     for _ in range(MOST_TURNS):
         count = st.sizes[UNKNOWNS]
         if count > MOST_UNKNOWNS:
@@ -758,7 +759,7 @@ def _exchange(T, st, M, x, z, needed, part, stubborn):
 
 
 @bare
-def _by_steps(T, st, M, x, z, own, p, index, needed, kept):
+def _by_steps(T, st, M, x, z, own, p, index, needed, kept, many):
     """Down the path in steps, at the end of each all at once; -> (status, exchanges).
 
     Of hundreds of changes many are undone again on the way, and a step passes over
@@ -769,7 +770,9 @@ def _by_steps(T, st, M, x, z, own, p, index, needed, kept):
     while step >= SHORTEST:
         _begin_like(T, st, p, index, own, kept)
         aim = min(1.0, reached + step)
-        outcome, more = _exchange(T, st, M, x, z, needed, aim, STUBBORN)
+        # so near to the begin of a step, many come to their bounds at one place
+        most = many if step >= AT_ONE_PLACE else T.alpha.size
+        outcome, more = _exchange(T, st, M, x, z, needed, aim, STUBBORN, most)
         made += more
         if outcome == NEEDS_ROW or (outcome == SETTLED and aim >= 1.0):
             return outcome, made
@@ -1091,21 +1094,22 @@ def _judged(T, st, M, x, z, own, p, index, lacking, needed, last, kept, k):
     ``kept`` is room for the beginning of a step.
     """
     outcome, made, follows = UNSETTLED, 0, last.counts[2] == k
+    many = max(MANY_WRONG, MANY_BY_CLASS * T.whole.b.size)
     if follows:
         _begin_like(T, st, p, index, own, last)
-        outcome, made = _exchange(T, st, M, x, z, needed, 1.0, STUBBORN_NEAR)
+        outcome, made = _exchange(T, st, M, x, z, needed, 1.0, STUBBORN_NEAR, many)
         made += 1  # it is no prediction, even where nothing is wrong
     if outcome == UNSETTLED:
         _begin(T, st, p, index, own)
-        outcome, made = _exchange(T, st, M, x, z, needed, 1.0, STUBBORN)
+        outcome, made = _exchange(T, st, M, x, z, needed, 1.0, STUBBORN, many)
         follows |= outcome == UNSETTLED
     if outcome == UNSETTLED:
-        outcome, made = _by_steps(T, st, M, x, z, own, p, index, needed, kept)
+        outcome, made = _by_steps(T, st, M, x, z, own, p, index, needed, kept, many)
     if outcome == UNSETTLED:
         _begin(T, st, p, index, own)
         outcome, made = _let_down(T, st, M, x, z, lacking, needed)
         if outcome != NEEDS_ROW:  # the end is proven by the exchange, or mended
-            outcome, more = _exchange(T, st, M, x, z, needed, 1.0, STUBBORN)
+            outcome, more = _exchange(T, st, M, x, z, needed, 1.0, STUBBORN, many)
             made += more
     if follows and outcome == SETTLED:
         _remember(T, st, last)

@@ -33,7 +33,8 @@ COPIED = 4.0  # times the alpha of all machines that are proven at once, in thei
 LEAST_NORM_UP_TO = 4000  # variables up to which the alpha of least norm is looked for
 ALL_IN_TABLE = 2800  # variables of a tableau that watches all
 WIDER, LEAST_WIDTH = 2.2, 800.0  # numbers in a row, by the free variables, and more
-BY_PRODUCTS_FROM, UP_TO = 7000.0, 10  # free variables times so many classes
+BY_PRODUCTS_FROM = 7000.0  # free variables times classes,
+CLASSES_UP_TO = 10  # of which no more than these count
 MOSTLY_FREE = 0.6  # of all arcs of the samples with one: one inverse serves all classes
 ALL_FREE = 0.999  # likewise: they are alike
 KEPT_BY_PRODUCTS = 2.5e8  # numbers kept in place of rows
@@ -186,7 +187,7 @@ class Footprint:
         kept = entries * self.m * (1.0 if whole else 2.0)
         alike = entries >= ALL_FREE * self.Q * touched
         factor = 4.0 * touched**2 if whole else 2.0 * self._by_class(free, touched)
-        many = free * min(self.Q, UP_TO) >= BY_PRODUCTS_FROM and not alike
+        many = free * min(self.Q, CLASSES_UP_TO) >= BY_PRODUCTS_FROM and not alike
         if many and kept <= FILLED * KEPT_BY_PRODUCTS:
             kept = min(kept + 2.0 * entries * touched, KEPT_BY_PRODUCTS)
             outputs = float(self.Q * self.m)

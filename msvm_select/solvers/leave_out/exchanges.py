@@ -13,8 +13,8 @@ and everything else follows by G, X and S.  Three roads to the right state:
 *All at once* (``_exchange``): put every wrong variable right, solve again.  Two to four
 turns where it works; where it does not, the number of wrong ones shows it at once.
  *By steps* (``_by_steps``): alpha_p goes from its value to 0 along lambda in [0, 1], in
-steps that grow while all at once leads to the end of each.
- *Let down* (``_let_down``): the same from one stop to the next.
+steps that grow as long as exchanging all at once leads to the end of each.
+ *Let down* (``_let_down``): the same path, from one stop to the next.
 The solution is affine in lambda until one variable comes to its bound; that one is
 exchanged, and on.  Every point of the path is an optimum, so it cannot run away.  Where
 the variable that leaves was the last free tie between two groups of classes, the system
@@ -41,9 +41,9 @@ SETTLED, NEEDS_ROW, UNSETTLED = 0, 1, 2
 MOST_TURNS = 10  # of the exchange of all
 STUBBORN = 1  # of them in which no fewer are wrong
 STUBBORN_NEAR = 3  # the same from the end of another sample
-MANY_WRONG = 20  # wrong ones at first, beyond which a shorter way costs less,
-MANY_BY_CLASS = 4  # or so many for each class,
-SOME_WRONG, MORE_WRONG = 10, 1.5  # or more than these, and so many times the fewest
+MANY_WRONG = 20  # wrong in the first turn: with more, a shorter step costs less,
+MANY_BY_CLASS = 4  # unless there are no more than so many for each class
+SOME_WRONG, MORE_WRONG = 10, 1.5  # later: so many, or so many times the fewest so far
 AHEAD = 0.8  # of the rest of a path: who would stop it there is made ready
 MOST_STOPS = 200  # of the path
 MOST_STUCK = 20  # of them in one place
@@ -52,11 +52,11 @@ AT_A_GLANCE = 64  # variables that are looked at together whether one of them is
 SLACK = 1e-9  # of r, and of alpha by its scale, that counts as on the bound
 LOOSE = 1e300  # of biases that nothing ties
 LEAST_PIVOT = 1e-3  # of its row: one of the diagonal that is less is not used
-FIRST_STEP = 0.2  # of the path, with all at once at its end
-LONGER = 2.0  # the next one, where that came to an end,
-SHORTER = 0.5  # and where it did not,
-SHORTEST = 0.005  # unless it is as short as this
-AT_ONE_PLACE = 0.05  # of a step as short, any number may be wrong at first
+FIRST_STEP = 0.2  # of the path
+LONGER = 2.0  # times a step that succeeded: the next one
+SHORTER = 0.5  # times one that failed
+SHORTEST = 0.005  # below it, the path goes from stop to stop
+AT_ONE_PLACE = 0.05  # in a shorter step, any number may be wrong in the first turn
 NO_PIVOT = 1e-10  # a pivot below it, where the diagonal is 1, is zero
 
 
@@ -157,7 +157,7 @@ class Room(NamedTuple):
 
 
 class Last(NamedTuple):
-    """The end of the last sample that had to be let down, or of one that follows it.
+    """A state: that of the last sample that had to be let down, or where a step begins.
 
     Its unknowns with their targets, then what is shifted and by how much. ``counts``:
     of the former, of both, and the class of the sample, or -1.
@@ -770,7 +770,7 @@ def _by_steps(T, st, M, x, z, own, p, index, needed, kept, many):
     while step >= SHORTEST:
         _begin_like(T, st, p, index, own, kept)
         aim = min(1.0, reached + step)
-        # so near to the begin of a step, many come to their bounds at one place
+        # many that are wrong after so short a step come to their bounds at one place
         most = many if step >= AT_ONE_PLACE else T.alpha.size
         outcome, more = _exchange(T, st, M, x, z, needed, aim, STUBBORN, most)
         made += more
@@ -1091,7 +1091,7 @@ def _judged(T, st, M, x, z, own, p, index, lacking, needed, last, kept, k):
     """Sample p, of class k, without itself, by the roads in their order.
 
     -> (status, exchanges). ``last`` is brought up to date where one has to be let down;
-    ``kept`` is room for the beginning of a step.
+    ``kept`` is room for the state in which a step begins.
     """
     outcome, made, follows = UNSETTLED, 0, last.counts[2] == k
     many = max(MANY_WRONG, MANY_BY_CLASS * T.whole.b.size)
@@ -1152,8 +1152,8 @@ def _each(
 
 
 @inner
-def _end_of(width):
-    """Room for the end of a sample."""
+def _remembered(width):
+    """Room for a state that is remembered."""
     return Last(np.empty(width, np.int64), np.empty(width), np.empty(3, np.int64))
 
 
@@ -1177,5 +1177,5 @@ def exchange_each(
         T, y, present, samples, margins, exchanges, at_top, status, needed, alphas,
         np.empty((MOST_UNKNOWNS, MOST_UNKNOWNS)), np.empty((2, MOST_UNKNOWNS)),
         np.empty(width), np.empty(width, np.int64), np.empty(y.size + 2, np.int64),
-        room, _end_of(width), _end_of(width),
+        room, _remembered(width), _remembered(width),
     )  # fmt: skip

@@ -520,26 +520,30 @@ def _largest_slope(own, F, change, b):
     return largest
 
 
-@njit(**BARE, fastmath={"contract"})
+@njit(**BARE, fastmath={"contract", "reassoc", "nsz"})
 def _turned(alpha, known, tau, total):
-    """tau of a change of alpha, added to ``total`` of their own classes."""
+    """tau of a change of alpha, added to ``total`` of their own classes; -> its sum."""
+    size = 0.0
     for i in range(alpha.size):
         change = alpha[i] - known[i]
         tau[i] = -change
         total[i] += change
+        size += abs(change)
+    return size
 
 
 @kernel
-def change_each(alphas, A, off, tau):
-    """tau (Q, p, m) of the changes alphas - A."""
+def change_each(alphas, A, off, tau, size):
+    """tau (Q, p, m) of the changes alphas - A, and the sum (p,) of these."""
     Q = A.shape[0]
     tau[:] = 0.0
+    size[:] = 0.0
     for s in range(alphas.shape[0]):
         for c in range(Q):
             here = slice(off[c], off[c + 1])
             for k in range(Q):
                 if k != c:
-                    _turned(
+                    size[s] += _turned(
                         alphas[s, k, here], A[k, here], tau[k, s, here],
                         tau[c, s, here],
                     )  # fmt: skip
@@ -567,7 +571,8 @@ def add_few(tau, known, K, F):
 def breach_each(F, changes, off, b, least, wrong, count):
     """How many idle samples have r >= ``least`` in each machine, marked in ``wrong``.
 
-    F (Q, m), changes (Q, p, m), class-sorted; b (p, Q), -inf of absent classes.
+    F (Q, m), changes (Q, p, m), class-sorted; b (p, Q), -inf of absent classes; least
+    (p,).
     """
     Q = F.shape[0]
     own = np.empty(F.shape[1])
@@ -582,9 +587,9 @@ def breach_each(F, changes, off, b, least, wrong, count):
                 worst = _largest_slope(
                     own[here], F[k, here], changes[k, s, here], b[s, k]
                 )
-                if worst >= least:
+                if worst >= least[s]:
                     for i in range(off[c], off[c + 1]):
                         r = 1.0 - own[i] + F[k, i] + changes[k, s, i] + b[s, k]
-                        if r >= least:
+                        if r >= least[s]:
                             wrong[i] = True
                             count[s] += 1

@@ -88,8 +88,7 @@ class Together:
         R = np.empty((m, size))
         if by_whole is None:
             for k, part in enumerate(factor.parts):
-                others = np.delete(np.arange(m), loc[part])
-                R[others, part] = K_S[others, part] @ factor.own[k]
+                np.matmul(K_S[:, part], factor.own[k], out=R[:, part])
                 R[loc[part], part] = factor.own[k]
         self.V, self.filled, self.room = np.empty((0, factor.rows.size + Q)), 0, room
         self.Z, self.at = self.V, np.full(Q * m, -1)
@@ -109,7 +108,7 @@ class Together:
             y, K, K_S, R, entry.ravel(), factor.places(m), loc, row,
             cls, first, var,
             alpha.ravel(), r.ravel(), side.ravel(), loose,
-            low, high, box, factor.TU, small,
+            low, high, box, small,
         )  # fmt: skip
         self.answered = by_whole or _ByClass()
 
@@ -407,6 +406,8 @@ class _Run:
             P, stat, some.share, some.lists, some.counts, some.x,
             engine.at, engine.V, engine.Z, level, sound,
         )  # fmt: skip
+        rows = engine.factor.rows.size
+        level[:, :rows] += level[:, rows:] @ engine.factor.TU.T
         room = self.rooms.pop() if self.rooms else np.empty((3, self.few * Q * m))
         F, alpha, change = room[:, : n * Q * m]
         F, alpha = F.reshape(Q, n, m), alpha.reshape(n, Q * m)

@@ -53,7 +53,6 @@ class Parts(NamedTuple):
     low: Floats
     high: Floats
     box: Floats
-    TU: Floats
     small: float
 
 
@@ -63,6 +62,23 @@ def _bound(P, s, v):
     return P.box[v % P.y.size] if s == AT_TOP else 0.0
 
 
+@bare
+def _changed(stat, words, found):
+    """Which variables have another status, in ``found``; -> how many.
+
+    ``words``: the same eight at a time, as far as that goes.
+    """
+    count = 0
+    for w in range(words.size + 1):
+        if w == words.size or words[w] != 0:
+            end = stat.size if w == words.size else 8 * w + 8
+            for v in range(8 * w, end):
+                if stat[v] != 0:
+                    found[count] = v
+                    count += 1
+    return count
+
+
 @kernel
 def list_unknowns(P, stat, share, lists, counts, x, at, needed):
     """The unknowns of each sample, then what is given; marks those that lack a row.
@@ -70,18 +86,18 @@ def list_unknowns(P, stat, share, lists, counts, x, at, needed):
     stat (p, Q m); share: the part of alpha_p that is left. lists (p, most) has the
     numbers of the variables, counts (p, 2) how many; x (p, most) the given shifts.
     """
+    most, changed = lists.shape[1], np.empty(stat.shape[1], np.int64)
     for s in range(stat.shape[0]):
-        n = 0
-        most = lists.shape[1]
-        for v in range(stat.shape[1]):
-            t = stat[s, v]
-            if t != 0 and (t == MOVING or P.entry[v] >= 0) and n < most:
+        words = stat[s, : stat.shape[1] // 8 * 8].view(np.int64)
+        n, found = 0, changed[: _changed(stat[s], words, changed)]
+        for v in found:
+            if (stat[s, v] == MOVING or P.entry[v] >= 0) and n < most:
                 lists[s, n] = v
                 n += 1
         counts[s, 0] = n
-        for v in range(stat.shape[1]):
+        for v in found:
             t = stat[s, v]
-            if t != 0 and t != MOVING and P.entry[v] < 0 and n < most:
+            if t != MOVING and P.entry[v] < 0 and n < most:
                 goal = share[s] * P.alpha[v] if t == FROZEN else _bound(P, t, v)
                 if goal != P.alpha[v]:
                     lists[s, n] = v
@@ -108,26 +124,34 @@ def _add(out, factor, row):
 
 
 @njit(**BARE, fastmath={"contract", "reassoc", "nsz"})
-def _dot_four(a, b, c, d, row):
+def _dot_eight(a, b, c, d, row, other):
     s, t, u, v = 0.0, 0.0, 0.0, 0.0
+    w, x, y, z = 0.0, 0.0, 0.0, 0.0
     for i in range(row.size):
         s += a[i] * row[i]
         t += b[i] * row[i]
         u += c[i] * row[i]
         v += d[i] * row[i]
-    return s, t, u, v
+        w += a[i] * other[i]
+        x += b[i] * other[i]
+        y += c[i] * other[i]
+        z += d[i] * other[i]
+    return s, t, u, v, w, x, y, z
 
 
 @bare
 def _products(V, Z, at, n, D):
-    """D (n, all): v_a' z_b for a up to b, and what else four at a time give."""
+    """D (n, all): v_a' z_b for a up to b, and what else four by two at a time give."""
+    last = at.size - 1
     for first in range(0, n, 4):
         a, b = V[at[first]], V[at[min(first + 1, n - 1)]]
         c, d = V[at[min(first + 2, n - 1)]], V[at[min(first + 3, n - 1)]]
-        for j in range(first, at.size):
-            found = _dot_four(a, b, c, d, Z[at[j]])
+        for j in range(first, at.size, 2):
+            found = _dot_eight(a, b, c, d, Z[at[j]], Z[at[min(j + 1, last)]])
             for i in range(min(4, n - first)):
                 D[first + i, j] = found[i]
+                if j < last:
+                    D[first + i, j + 1] = found[4 + i]
 
 
 @bare
@@ -243,7 +267,7 @@ def _solve(M, x, size, scale, order):
 
 @kernel
 def solve_each(P, stat, share, lists, counts, x, at, V, Z, level, sound):
-    """The unknowns x of each sample, and (lambda, -b).
+    """The unknowns x of each sample, and (lambda - T^-1 U b, -b).
 
     level: (p, samples with a free arc + Q).
     """
@@ -278,15 +302,12 @@ def solve_each(P, stat, share, lists, counts, x, at, V, Z, level, sound):
             _copy(x[s, :n], goal[:n])
             for j in range(both):
                 _add(level[s], x[s, j], Z[rows[j]])
-            end = P.TU.shape[0]
-            for i in range(end):  # lambda is taken out of z
-                level[s, i] += _dot(P.TU[i], level[s, end:])
 
 
 @kernel
 def forces_each(P, lists, counts, x, level, forces):
     """What R_k is to answer: -b - lambda - unknowns - K (shifts), (p, entries)."""
-    m, rows = P.y.size, P.TU.shape[0]
+    m, rows = P.y.size, level.shape[1] - P.first.size + 1
     for s in range(lists.shape[0]):
         t = forces[s]
         for e in range(P.row.size):
@@ -309,7 +330,7 @@ def answer_each(P, lists, counts, x, level, by_all, R, shifts, sums, found):
     found (Q, p, m): R (p, m) times the forces; by_all: R lambda; sums: R 1; shifts (m,
     m): R K of one sample.
     """
-    m, rows = P.y.size, P.TU.shape[0]
+    m, rows = P.y.size, level.shape[1] - P.first.size + 1
     for s in range(lists.shape[0]):
         for k in range(found.shape[0]):
             b, out = level[s, rows + k], found[k, s]
@@ -330,7 +351,7 @@ def asked_of(P, lists, counts, x, level, k, gone, samples, found):
 
     ``gone``: these ``samples``, by their place among those with a free arc.
     """
-    m, rows = P.y.size, P.TU.shape[0]
+    m, rows = P.y.size, level.shape[1] - P.first.size + 1
     for s in range(lists.shape[0]):
         out = found[s]
         for c in range(gone.size):
@@ -449,7 +470,7 @@ def judge_each(P, stat, lists, counts, x, F, level, wrong, end, alpha, change):
     whose alpha (p, Q m) and change of the outputs (p, Q, m) are asked for where nothing
     is wrong.
     """
-    m, Q, rows = P.y.size, F.shape[0], P.TU.shape[0]
+    m, Q, rows = P.y.size, F.shape[0], level.shape[1] - F.shape[0]
     outputs, own, w = np.empty((Q, m)), np.empty(m), np.empty(m)
     for s in range(stat.shape[0]):
         n, both = counts[s]

@@ -40,7 +40,7 @@ def first_at_place(gram: Gram) -> Ints:
         close = np.diff(seen[order]) <= NEARLY * np.abs(seen).max(initial=0.0)
         K, Z = gram.arrays
         rows = K if K.size else Z
-        size = ROUNDED * np.abs(rows).max(initial=0.0)
+        size = ROUNDED * np.abs(rows).max() if close.any() else 0.0
         first = np.arange(gram.m)
         for a, b in zip(order[:-1][close], order[1:][close], strict=True):
             if np.abs(rows[a] - rows[b]).max() <= size:

@@ -421,7 +421,7 @@ class _LeavingOut:
         alphas[:, cols, rows] = values
         rest = near.rest[samples][:, None]  # of those that are not listed, too
         alphas[each, :, samples] = np.minimum(alphas[each, :, samples], rest)
-        tau = near.tau_of(alphas)
+        tau, _ = near.tau_of(alphas)
         moved = near.gram.products(tau.transpose(0, 2, 1))
         changes = np.ascontiguousarray(moved.transpose(2, 0, 1))
         margins, proof = self._certified(samples, alphas, changes)

@@ -13,7 +13,7 @@ be tied by free variables, or else the others might hold them.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -28,9 +28,9 @@ from msvm_select.solvers.exact.together import MOSTLY, nearest
 from msvm_select.solvers.exact.workbench import Training
 
 MANY = 4000  # variables from which it is looked at
-OUTPUTS_AT_ONCE = (
-    4e5  # outputs of others that are computed at once: they stay in the cache
-)
+OUTPUTS_AT_ONCE = 8e5  # outputs of others that are computed at once
+ROUGH = 2.0**-23  # a product in numbers of half the size is off by no more, a term
+MOST_SINGLE = 1e18  # in a product of two numbers of half the size, or 1 / it
 IDLE = -1e-9  # r of a sample that stays idle
 BESIDE = 1e-5  # of the largest alpha: so near to a bound it may be rounding
 
@@ -79,11 +79,12 @@ class Near:
             away[self.rows] = False
             self.others = np.flatnonzero(away)
             self.across = gram.block(self.rows, self.others)
+            self.largest = max(self.across.max(), -self.across.min())
             known = self.A > 0.0
             known[self.y, np.arange(self.y.size)] = self.A.any(axis=0)
             self.known = known
-            places = [np.flatnonzero(own) for own in known]
-            self.of_known = [(at, self.across[at]) for at in places]
+            places, rough = [np.flatnonzero(own) for own in known], np.float32
+            self.of_known = [(at, self.across[at].astype(rough)) for at in places]
             self.F_others = np.ascontiguousarray(full.F[:, self.others])
             ends = np.searchsorted(
                 full.bench.y[self.others], np.arange(len(self.A) + 1)
@@ -121,11 +122,12 @@ class Near:
         found[:, self.rows] = A
         return found
 
-    def tau_of(self, alphas: Floats) -> Floats:
-        """tau (Q, p, near) of the changes to alphas (p, Q, near)."""
-        tau = np.empty((len(self.A), len(alphas), self.y.size))
-        change_each(alphas, self.A, self.offsets, tau)
-        return tau
+    def tau_of(self, alphas: Floats, kind: Any = np.float64) -> tuple[Any, Floats]:
+        """tau (Q, p, near) of the changes to alphas (p, Q, near), and their sums."""
+        tau = np.empty((len(self.A), len(alphas), self.y.size), kind)
+        size = np.empty(len(alphas))
+        change_each(alphas, self.A, self.offsets, tau, size)
+        return tau, size
 
     def proof(self, samples: Ints, alphas: Floats, changes: Floats) -> Proof:
         """Of the machines without these (numbers among those near)."""
@@ -141,23 +143,50 @@ class Near:
         return Proof(facts, told, b, F)
 
     def others_idle(self, samples: Ints, alphas: Floats, proof: Proof) -> Mask:
-        """Whether all others stay idle in these machines; who does not is missed."""
-        wrong, count = np.zeros(self.others.size, bool), np.zeros(len(alphas), np.int64)
-        some = max(1, int(OUTPUTS_AT_ONCE // (len(self.A) * self.others.size)))
-        room = np.empty(min(some, len(alphas)) * len(self.A) * self.others.size)
-        for first in range(0, len(alphas), some):
-            here = slice(first, first + some)
-            tau = self.tau_of(alphas[here])
-            F = room[: tau.shape[1] * len(self.A) * self.others.size]
-            F = F.reshape(len(self.A), tau.shape[1], self.others.size)
-            for k, (own, across) in enumerate(self.of_known):
-                np.matmul(tau[k].take(own, axis=1), across, out=F[k])
-            add_few(tau, self.known, self.across, F)
-            breach_each(
-                self.F_others, F, self.offsets_others, proof.b[here], IDLE,
-                wrong, count[here],
-            )  # fmt: skip
-        self.missed[self.others[wrong]] = True
-        idle = np.asarray((count == 0) & proof.told[:, 2])
+        """Whether all others stay idle in these machines; who does not is missed.
+
+        Most are so far from the margin that numbers of half the size show it.
+        """
+        idle = np.zeros(len(alphas), bool)
+        for rough in (True, False):
+            left = np.flatnonzero(~idle)
+            if left.size and not (rough and self._beyond_single(alphas)):
+                idle[left] = self._stay_idle(alphas[left], proof.b[left], rough)
+        idle &= proof.told[:, 2]
         self.waiting[self.rows[samples[~idle]]] = True
         return idle
+
+    def _beyond_single(self, alphas: Floats) -> bool:
+        """Whether numbers of half the size might over- or underflow."""
+        return not (1.0 / MOST_SINGLE < self.largest < MOST_SINGLE > alphas.max())
+
+    def _stay_idle(self, alphas: Floats, b: Floats, rough: bool) -> Mask:
+        """In which machines no other has r >= IDLE; one that has is missed.
+
+        ``rough``: in float32, where r is off by ROUGH for each of its terms tau_j K_ij
+        at the most. Whoever might have r >= IDLE is then taken for one that has.
+        """
+        Q, each, kind = len(self.A), self.others.size, np.float32 if rough else float
+        wrong, count = np.zeros(each, bool), np.zeros(len(alphas), np.int64)
+        known = self.known if rough else np.zeros_like(self.known)
+        some = max(1, int(OUTPUTS_AT_ONCE // (Q * each)))
+        room = np.zeros(min(some, len(alphas)) * Q * each, kind)
+        for first in range(0, len(alphas), some):
+            here = slice(first, first + some)
+            tau, size = self.tau_of(alphas[here], kind)
+            F = room[: size.size * Q * each].reshape(Q, size.size, each)
+            least = np.full(size.size, IDLE)
+            if rough:
+                for k, (own, across) in enumerate(self.of_known):
+                    np.matmul(tau[k].take(own, axis=1), across, out=F[k])
+                least -= ROUGH * (self.y.size + 2 * Q) * self.largest * size
+            else:
+                F[:] = 0.0
+            add_few(tau, known, self.across, F)
+            breach_each(
+                self.F_others, F, self.offsets_others, b[here], least, wrong,
+                count[here],
+            )  # fmt: skip
+        if not rough:
+            self.missed[self.others[wrong]] = True
+        return count == 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -27,7 +28,7 @@ class Responses:
         self, factor: ClassFactor, gram: Gram, y: Ints,
         rows: Ints, cols: Ints, first: Ints, n: int, enough: float,
     ) -> None:  # fmt: skip
-        """Find which outputs the others ask for, and K between them and the free."""
+        """Find which outputs the others ask for."""
         self.factor, self.gram, self.y, self.n = factor, gram, y, n
         self.rough = factor.error > enough
         self.rows, self.cols = rows, cols
@@ -35,7 +36,6 @@ class Responses:
         self.entry = factor.places(y.size)[cols[:n], first[rows[:n]]]
         i, k = rows[n:], cols[n:]
         self.asked, self.parts = [], []
-        self.between: list[Any] = []
         self.own, self.other = np.zeros(i.size, np.int64), np.zeros(i.size, np.int64)
         begin, numbers = 0, 0
         for c, at in enumerate(factor.members):
@@ -47,9 +47,15 @@ class Responses:
             self.own[mine] = begin + np.searchsorted(asked, i[mine])
             self.other[theirs] = begin + np.searchsorted(asked, i[theirs])
             self.asked.append(asked)
-            self.between.append(kept_of(gram, gram.block(asked, factor.rows[at])))
             self.parts.append(slice(begin, begin + asked.size))
             begin += asked.size
+
+    @cached_property
+    def between(self) -> list[Any]:
+        """K between the asked and the free, of each class."""
+        gram, at = self.gram, [self.factor.rows[own] for own in self.factor.members]
+        pairs = zip(self.asked, at, strict=True)
+        return [kept_of(gram, gram.block(*pair)) for pair in pairs]
 
     def of(self, wanted: Ints) -> Floats:
         """(wanted, n + others): of a force on a free arc, of a shift of another."""

@@ -37,7 +37,6 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from scipy.sparse.csgraph import connected_components
 
 from msvm_select import lapack
 from msvm_select.records import Floats, Gram, Ints, Mask
@@ -147,6 +146,12 @@ class ClassFactor:
     def T(self) -> Any:
         """T^-1, made when it is asked for; there is none where all are alike."""
         return None if self.half is None else self.half.inverse
+
+    def is_of(self, y: Ints, free: Mask) -> bool:
+        """Whether it is that of these free arcs."""
+        shared = free.copy()
+        shared[y, np.arange(y.size)] = free.any(axis=0)
+        return bool(np.array_equal(self.places(y.size) >= 0, shared))
 
     @property
     def size(self) -> int:
@@ -318,10 +323,11 @@ def _without_shifts(weight: Floats, shared: Mask) -> Floats:
     Classes that free arcs tie together share a shift of b that lambda takes back. The
     pseudo-inverse would take the rounding of such a direction for a small weight.
     """
-    tied = shared.astype(float) @ shared.T > 0.0
-    count, group = connected_components(tied, directed=False)
-    each = (group == np.arange(count)[:, None]).astype(float)
-    still = np.eye(len(weight)) - each.T @ (each / each.sum(axis=1, keepdims=True))
+    one, tied, fewer = np.eye(len(weight)), shared.astype(float), -1
+    tied = (tied @ tied.T + one > 0.0).astype(float)
+    while fewer < (fewer := int(np.count_nonzero(tied))):  # by ever more classes between
+        tied = (tied @ tied > 0.0).astype(float)
+    still = one - tied / tied.sum(axis=1, keepdims=True)
     return np.asarray(still @ weight @ still)
 
 

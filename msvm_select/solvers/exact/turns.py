@@ -271,10 +271,10 @@ def solve_each(P, stat, share, lists, counts, x, at, V, Z, level, sound):
 
     level: (p, samples with a free arc + Q).
     """
-    m, most = P.y.size, lists.shape[1]
-    M, goal, scale = np.empty((most, most)), np.empty(most), np.empty(most)
-    order, whose = np.empty(most, np.int64), np.empty((3, most), np.int64)
-    D, rows = np.empty((most, most)), np.empty(most, np.int64)
+    m, most, size = P.y.size, lists.shape[1], counts.max()
+    M, goal, scale = np.empty((size, size)), np.empty(size), np.empty(size)
+    order, whose = np.empty(size, np.int64), np.empty((3, size), np.int64)
+    D, rows = np.empty((size, size)), np.empty(size, np.int64)
     for s in range(stat.shape[0]):
         n, both = counts[s]
         for j in range(both):

@@ -349,7 +349,8 @@ class _LeavingOut:
         """Those of the tableau, made when they are asked for; None without one."""
         near = self.near
         tableau = build(
-            near.gram, near.y, near.A, near.F, self.b, near.box, near.rest, self.asked
+            near.gram, near.y, near.A, near.F, self.b, near.box, near.rest,
+            self.asked, near.factor_of,
         )  # fmt: skip
         missed = self.missed[:, near.rows]  # where there were fewer samples
         self.missed = np.zeros(near.A.shape, bool)

@@ -13,11 +13,13 @@ be tied by free variables, or else the others might hold them.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from msvm_select.records import Blocks, Floats, Gram, Ints, Mask
+from msvm_select.solvers.exact.classes import ClassFactor
 from msvm_select.solvers.exact.cycles import (
     add_few,
     breach_each,
@@ -64,6 +66,7 @@ class Near:
         gram, m = full.bench.sorted_gram, full.A.shape[1]
         self.full, self.all = full, rows is None or rows.size == m
         self.missed = np.zeros(m, bool)
+        self.factor: ClassFactor | None = None
         self.rows = np.arange(m) if rows is None or self.all else rows
         self.gram: Gram = gram if self.all else gram.part(self.rows)
         here = slice(None) if self.all else self.rows
@@ -105,12 +108,22 @@ class Near:
 
     def wider(self) -> Near:
         """With those that were missed, or with all where none was."""
-        if not self.missed.any():
-            return Near(self.full, self.rest_of_all)
-        self.missed[self.rows] = True
-        rows = np.flatnonzero(self.missed)
-        few = rows.size <= MOSTLY * self.missed.size
-        return Near(self.full, self.rest_of_all, rows if few else None)
+        rows = None
+        if self.missed.any():
+            self.missed[self.rows] = True
+            rows = np.flatnonzero(self.missed)
+            rows = rows if rows.size <= MOSTLY * self.missed.size else None
+        found, factor = Near(self.full, self.rest_of_all, rows), self.factor
+        if factor is not None:
+            here = np.searchsorted(found.rows, self.rows[factor.rows])
+            found.factor = replace(factor, rows=here)
+        return found
+
+    def factor_of(self, gram: Gram, y: Ints, free: Mask) -> ClassFactor:
+        """Of the free arcs: among fewer samples they were the same, as a rule."""
+        if self.factor is None or not self.factor.is_of(y, free):
+            self.factor = ClassFactor.of(gram, y, free)
+        return self.factor
 
     def local(self, samples: Ints) -> Ints:
         """Their numbers among those near."""
@@ -189,4 +202,4 @@ class Near:
             )  # fmt: skip
         if not rough:
             self.missed[self.others[wrong]] = True
-        return count == 0
+        return np.asarray(count == 0)

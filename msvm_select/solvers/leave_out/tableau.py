@@ -35,6 +35,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 
 import numpy as np
+from scipy.sparse import coo_array
 
 from msvm_select import lapack
 from msvm_select.geometry.arcs import Arcs
@@ -60,11 +61,14 @@ WATCHED_FOR_FEW = 0.35  # so many times as many where few samples are left out,
 FEW = 0.15  # of all
 WITH_TWINS = 6000  # the same where samples of different classes are at one place
 TOGETHER_FROM = 7000  # free variables times classes: beyond it, rows are dearer;
+SOME_ROWS = 64  # of a symmetric product
 MOST_CLASSES = 10  # of more, as many as of these: their paths are long
 WATCHED = 0.8  # of the number of free variables: so many others are watched
 MADE_BY_K = 500  # samples up to which rows are made by K, one by one
 SMALL_H = 5e4  # numbers in a block of H that is held
 TWINS = 1e-12  # of K_ii: samples at such a distance (squared) are at one place
+
+Factorise = Callable[[Gram, Ints, Mask], ClassFactor]
 
 
 @dataclass(eq=False)
@@ -110,23 +114,23 @@ class Tableau:
 
 def build(
     gram: Gram, y: Ints, alpha: Floats, F: Floats, b: Floats, box: Floats, rest: Floats,
-    asked: int,
+    asked: int, factor_of: Factorise = ClassFactor.of,
 ) -> Tableau | None:  # fmt: skip
     """The tableau at an optimum alpha, F (Q, m), box (m,); None: no such.
 
     rest (m,): what stays of the box of each where it leaves. ``asked``: how many
-    samples will be left out.
+    samples will be left out. ``factor_of`` makes the factor by classes where K is held.
     """
     if isinstance(gram, Blocks):
         return _around(gram, y, alpha, F, b, box, rest, np.zeros(alpha.shape, bool))
     few = asked <= FEW * y.size
     whole = ALL_WATCHED * (WATCHED_FOR_FEW if few else 1.0)
-    return _among(gram, y, alpha, F, b, box, rest, whole)
+    return _among(gram, y, alpha, F, b, box, rest, whole, factor_of)
 
 
 def _among(
     gram: Gram, y: Ints, alpha: Floats, F: Floats, b: Floats, box: Floats, rest: Floats,
-    whole: float = ALL_WATCHED,
+    whole: float = ALL_WATCHED, factor_of: Factorise = ClassFactor.of,
 ) -> Tableau | None:  # fmt: skip
     """That of all these samples; where K is never held, by classes alone.
 
@@ -145,7 +149,7 @@ def _among(
     in_blocks = isinstance(gram, Blocks)
     if in_blocks or (a.size > whole and Q > 2):
         with suppress(np.linalg.LinAlgError):
-            return _by_classes(gram, Q, arcs, box)
+            return _by_classes(gram, Q, arcs, box, factor_of)
     if in_blocks or n * a.size > MOST_DENSE:
         return None
     if arcs.common_is_cheaper and gram.factor is None:
@@ -233,7 +237,7 @@ class _Arcs:
         """Whether the inverse of K makes the table with far fewer products."""
         m, n = float(self.y.size), float(np.count_nonzero(self.free))
         s = self.a.size - n
-        dense, common = n**3 + n**2 * s, m**3 + s**3 + n * s**2 + n**2 * s
+        dense, common = n**3 + n**2 * s, m**3 + s**3 + n * s**2 + n**2 * s / 2.0
         return bool(dense > FAR_FEWER * common)
 
     def apart(self, gram: Gram) -> tuple[Mask, Ints]:
@@ -430,25 +434,25 @@ def _of_common_inverse(gram: Gram, Q: int, arcs: _Arcs) -> Tableau:
     n, both = chosen.size, np.r_[chosen, others]
     rows, cols = arcs.rows[both], arcs.cols[both]
     table = np.empty((both.size, both.size))
-    for first, end in _runs(cols):
-        of_one = G[rows[first:end]]
-        for begin, stop in _runs(cols):
-            same = cols[first] == cols[begin]
-            part = of_one.take(rows[begin:stop], axis=1)
-            table[first:end, begin:stop] = part * (float(same) - 1.0 / Q)
+    spread_out(G, rows, cols, 1.0 / Q, table)
     if others.size:
         S, worst = _sound_inverse(np.ascontiguousarray(table[n:, n:]))
         error += worst
         table[n:, :n] = held = S @ table[n:, :n]
-        table[:n, :n] -= table[:n, n:] @ held
+        for first in range(0, n, SOME_ROWS):  # half of it: it is symmetric
+            some = slice(first, min(n, first + SOME_ROWS))
+            table[some, : some.stop] -= table[some, n:] @ held[:, : some.stop]
+        mirror(table[:n, :n])
         table[:n, n:] = held.T
         np.negative(S, out=table[n:, n:])
     arcs.check_balance(both, table[:n], Q)
 
     def fall(samples: Ints) -> Floats:
         """Of what each sample shifts."""
-        its = rows[n:] == samples[:, None]
-        return np.asarray(np.where(its, -arcs.gone[others], 0.0) @ table[n:])
+        of, its = np.nonzero(samples[:, None] == rows[n:])
+        size = samples.size, others.size
+        gone = coo_array((-arcs.gone[others[its]], (of, its)), size)
+        return np.asarray(gone.tocsr() @ table[n:])
 
     own = R.diagonal()[rows[:n]] * (1.0 - 1.0 / Q)
     return Tableau(
@@ -478,13 +482,9 @@ def _room_for_all(gram: Gram, n: int, width: int) -> tuple[Floats | None, Floats
     return gram.matrix, np.empty((width, width))
 
 
-def _runs(cols: Ints) -> list[tuple[int, int]]:
-    """Where the runs of equal ones begin and end."""
-    ends = np.r_[np.flatnonzero(np.diff(cols)) + 1, cols.size].tolist()
-    return list(zip([0, *ends[:-1]], ends, strict=True))
-
-
-def _by_classes(gram: Gram, Q: int, arcs: _Arcs, box: Floats) -> Tableau:
+def _by_classes(
+    gram: Gram, Q: int, arcs: _Arcs, box: Floats, factor_of: Factorise
+) -> Tableau:
     """By the factor of each class; N is what may come to matter.
 
     That are those whose r is nearest to 0. The others are looked at when a sample is
@@ -496,7 +496,7 @@ def _by_classes(gram: Gram, Q: int, arcs: _Arcs, box: Floats) -> Tableau:
         raise np.linalg.LinAlgError  # paths among these are long
     mask = np.zeros((Q, y.size), bool)
     mask[cols[free], first[rows[free]]] = True
-    factor = ClassFactor.of(gram, y, mask)
+    factor = factor_of(gram, y, mask)
     if not factor.error <= POOR_BY_CLASSES:
         raise np.linalg.LinAlgError
     chosen = np.flatnonzero(free)
@@ -646,6 +646,15 @@ def spread(alpha, into, out_of, tau):
         for v in range(into.size):
             row[into[v]] -= alpha[p, v]
             row[out_of[v]] += alpha[p, v]
+
+
+@kernel
+def spread_out(G, rows, cols, share, out):
+    """out_vw = G_ij (delta_kl - share) of the arcs v = (i, k) and w = (j, l)."""
+    for v in range(rows.size):
+        row, answer = out[v], G[rows[v]]
+        for w in range(rows.size):
+            row[w] = ((cols[v] == cols[w]) - share) * answer[rows[w]]
 
 
 @kernel

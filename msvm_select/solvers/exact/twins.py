@@ -92,7 +92,10 @@ class Twins:
         alpha = self._sums(found.alpha)
         alpha = np.where(alpha >= FULL * dual.box[:, None], dual.box[:, None], alpha)
         tau = tau_of(alpha, dual.y)
-        return replace(found, dual=dual, tau=tau, F=found.F[self.firsts])
+        one = replace(found, dual=dual, tau=tau, F=found.F[self.firsts])
+        if "potentials" in vars(found):  # the same arcs are free
+            vars(one)["potentials"] = found.potentials
+        return one
 
     @property
     def count(self) -> Floats:

@@ -547,6 +547,8 @@ class _LeavingOut:
 
     def show(self, watch: Watch, asked: Ints) -> None:
         """The errors so far, and how many of those asked for may yet be some."""
+        if watch is unwatched:
+            return
         left = self.unsettled(asked)
         left = left[~self.decided[left]]
         wrong = (self.road == BY_TRAINING) | ~(self.margins.min(axis=1) > TIE)

@@ -362,7 +362,8 @@ def _dense(gram: Gram, Q: int, arcs: _Arcs) -> Tableau | None:
     weight = arcs_M.T @ W
     present = np.flatnonzero(np.bincount(y, minlength=Q))[1:]  # one class is the gauge
     weight = weight[np.ix_(present, present)]
-    if np.linalg.cond(weight) > 1e10:
+    sizes = np.abs(np.linalg.eigvalsh(weight))
+    if sizes.max(initial=0.0) > 1e10 * sizes.min(initial=np.inf):
         return None
     unweight = np.linalg.inv(weight)
     E = W[:, present] @ unweight
@@ -560,9 +561,8 @@ def _tie(
     """
     free = (a > 0.0) & (a < top)
     group = np.arange(present.size)
-    for tail, head in {
-        (int(s), int(e)) for s, e in zip(tails[free], heads[free], strict=True)
-    }:
+    for pair in np.unique(tails[free] * present.size + heads[free]).tolist():
+        tail, head = divmod(pair, present.size)
         group[group == group[tail]] = group[head]
     ties: list[int] = []
     while np.unique(group[present]).size > 1:

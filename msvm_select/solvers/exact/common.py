@@ -26,6 +26,7 @@ import numpy as np
 
 from msvm_select import lapack
 from msvm_select.records import Floats, Gram, Ints, Mask
+from msvm_select.solvers.compiled import kernel
 from msvm_select.solvers.exact.classes import RIDGE_OF_TWINS, SHARP
 from msvm_select.solvers.exact.thin import inverse_of
 
@@ -130,8 +131,8 @@ class _Held:
     def __init__(self, G: Floats, cols: Ints, at: Ints, Q: int) -> None:
         self.at = cols, at
         if at.size:
-            S = G[np.ix_(at, at)]
-            S *= (cols[:, None] == cols) - 1.0 / Q
+            S = np.empty((at.size, at.size))
+            between_arcs(G, at, cols, 1.0 / Q, S)
             self.factor, info = lapack.dpotrf(S.T, lower=0, overwrite_a=1, clean=0)
             if info != 0:
                 raise np.linalg.LinAlgError
@@ -141,3 +142,12 @@ class _Held:
         if self.at[0].size:
             found, _ = lapack.dpotrs(self.factor, -D[self.at], lower=0)
             forces[self.at] += found
+
+
+@kernel
+def between_arcs(G, rows, cols, share, out):
+    """out_vw = G_ij (delta_kl - share) of the arcs v = (i, k) and w = (j, l)."""
+    for v in range(rows.size):
+        row, answer = out[v], G[rows[v]]
+        for w in range(rows.size):
+            row[w] = ((cols[v] == cols[w]) - share) * answer[rows[w]]

@@ -42,6 +42,7 @@ from msvm_select.geometry.arcs import Arcs
 from msvm_select.records import Blocks, Floats, Gram, Ints, Mask
 from msvm_select.solvers.compiled import kernel
 from msvm_select.solvers.exact.classes import ClassFactor
+from msvm_select.solvers.exact.common import between_arcs
 from msvm_select.solvers.exact.thin import mirror
 from msvm_select.solvers.exact.together import Together
 from msvm_select.solvers.leave_out.rows import Responses
@@ -311,12 +312,12 @@ class _Moved:
             heads, tails, mine, theirs = (
                 M.cols == c, M.tails == c, N.tails == c, N.cols == c
             )  # fmt: skip
-            some = np.unique(M.rows[heads | tails])
-            others = np.unique(N.rows[mine | theirs])
-            self.into[heads] = moved + np.searchsorted(some, M.rows[heads])
-            self.out_of[tails] = moved + np.searchsorted(some, M.rows[tails])
-            self.own[mine] = asked + np.searchsorted(others, N.rows[mine])
-            self.other[theirs] = asked + np.searchsorted(others, N.rows[theirs])
+            some, place = _samples_of(M.rows[heads | tails], gram.m)
+            self.into[heads] = moved + place[M.rows[heads]]
+            self.out_of[tails] = moved + place[M.rows[tails]]
+            others, place = _samples_of(N.rows[mine | theirs], gram.m)
+            self.own[mine] = asked + place[N.rows[mine]]
+            self.other[theirs] = asked + place[N.rows[theirs]]
             parts = slice(moved, moved + some.size), slice(asked, asked + others.size)
             self.classes.append((*parts, gram.block(some, others)))
             moved, asked = parts[0].stop, parts[1].stop
@@ -334,6 +335,13 @@ class _Moved:
             np.matmul(tau[:, some], K, out=F[:, others])
         level = b + self.M.shift * (alpha @ self.M.incidence)  # K of H has the shift
         subtract(F, self.own, self.other, level, self.N.tails, self.N.cols, out)
+
+
+def _samples_of(rows: Ints, m: int) -> tuple[Ints, Ints]:
+    """The samples that are listed, and the place of each of all m among them."""
+    there = np.zeros(m, bool)
+    there[rows] = True
+    return np.flatnonzero(there), np.cumsum(there) - 1
 
 
 def _dense(gram: Gram, Q: int, arcs: _Arcs) -> Tableau | None:
@@ -435,7 +443,7 @@ def _of_common_inverse(gram: Gram, Q: int, arcs: _Arcs) -> Tableau:
     n, both = chosen.size, np.r_[chosen, others]
     rows, cols = arcs.rows[both], arcs.cols[both]
     table = np.empty((both.size, both.size))
-    spread_out(G, rows, cols, 1.0 / Q, table)
+    between_arcs(G, rows, cols, 1.0 / Q, table)
     if others.size:
         S, worst = _sound_inverse(np.ascontiguousarray(table[n:, n:]))
         error += worst
@@ -646,15 +654,6 @@ def spread(alpha, into, out_of, tau):
         for v in range(into.size):
             row[into[v]] -= alpha[p, v]
             row[out_of[v]] += alpha[p, v]
-
-
-@kernel
-def spread_out(G, rows, cols, share, out):
-    """out_vw = G_ij (delta_kl - share) of the arcs v = (i, k) and w = (j, l)."""
-    for v in range(rows.size):
-        row, answer = out[v], G[rows[v]]
-        for w in range(rows.size):
-            row[w] = ((cols[v] == cols[w]) - share) * answer[rows[w]]
 
 
 @kernel

@@ -263,7 +263,13 @@ class _LeavingOut:
             self._settle_by_rows(kept, samples[first : first + kept.at_once], jobs)
 
     def _settle_by_rows(self, kept: Rows, samples: Ints, jobs: int) -> None:
-        """Pass after pass, as rows are made that were found missing."""
+        """Pass after pass, as rows are made that were found missing.
+
+        One whose alpha are like those of the sample before follows it the nearest.
+        """
+        near = self.near
+        alike = np.lexsort((near.A.sum(axis=0)[samples], near.y[samples]))
+        samples = samples[alike]
         kept.need_those_of(samples)
         # How they are split does not depend on jobs, and so no digit does.
         count = 1 if kept.makes else -(-samples.size // self.block)  # they share rows
@@ -668,7 +674,7 @@ class Rows:
             self.store.rows, self.store.at, self.sample, self.head, y, K,
             np.array(ties or np.empty((0, 2)), np.int64),
             np.zeros((Q, len(K))), np.empty((Q, len(K))), np.empty(Q),
-            np.array([self.store.filled]), t.alpha_M.size,
+            np.empty(len(K), np.int64), np.array([self.store.filled]), t.alpha_M.size,
         )  # fmt: skip
 
     def need_those_of(self, samples: Ints) -> None:

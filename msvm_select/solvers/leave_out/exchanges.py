@@ -79,6 +79,7 @@ class Whole(NamedTuple):
     tau: Floats
     F: Floats
     b: Floats
+    listed: NDArray[np.int64]
     filled: NDArray[np.int64]
     inside: int
 
@@ -263,6 +264,15 @@ def _add_four(out, a, first, b, second, c, third, d, fourth):
     """out += a * first + b * second + c * third + d * fourth, in one pass."""
     for i in range(out.size):
         out[i] += a * first[i] + b * second[i] + c * third[i] + d * fourth[i]
+
+
+@njit(**BARE, fastmath={"contract"})
+def _add_eight(out, a, A, b, B, c, C, d, D, e, E, f, F, g, G, h, H):
+    """Likewise of eight."""
+    for i in range(out.size):
+        out[i] += (a * A[i] + b * B[i] + c * C[i] + d * D[i]) + (
+            e * E[i] + f * F[i] + g * G[i] + h * H[i]
+        )
 
 
 @bare
@@ -467,27 +477,25 @@ def _flow(W, i, k, d):
 
 
 @bare
-def _weighted_rows(out, weight, K):
-    """out = sum_i weight_i K_i, of those whose weight is not 0."""
-    _fill(out, 0.0)
-    a, b, c, count = 0, 0, 0, 0
+def _weighted_rows(out, weight, K, at):
+    """out = sum_i weight_i K_i, of those whose weight is not 0; ``at`` is room."""
+    count = 0
     for i in range(weight.size):
-        if weight[i] == 0.0:
-            continue
-        if count == 3:
-            _add_four(
-                out, weight[a], K[a], weight[b], K[b], weight[c], K[c], weight[i], K[i]
-            )
-            count = 0
-            continue
-        a, b, c = b, c, i
-        count += 1
-    if count > 2:
-        _add(out, weight[a], K[a])
-    if count > 1:
-        _add(out, weight[b], K[b])
-    if count > 0:
-        _add(out, weight[c], K[c])
+        if weight[i] != 0.0:
+            at[count] = i
+            count += 1
+    _fill(out, 0.0)
+    j = 0
+    while j + 8 <= count:
+        a, b, c, d = at[j], at[j + 1], at[j + 2], at[j + 3]
+        e, f, g, h = at[j + 4], at[j + 5], at[j + 6], at[j + 7]
+        _add_eight(
+            out, weight[a], K[a], weight[b], K[b], weight[c], K[c], weight[d], K[d],
+            weight[e], K[e], weight[f], K[f], weight[g], K[g], weight[h], K[h],
+        )  # fmt: skip
+        j += 8
+    for k in range(j, count):
+        _add(out, weight[at[k]], K[at[k]])
 
 
 @bare
@@ -500,7 +508,7 @@ def _complete(W, out):
     for u in range(W.inside):
         _flow(W, W.sample[u], W.head[u], out[u])
     for k in range(b.size):
-        _weighted_rows(F[k], W.tau[k], W.K)
+        _weighted_rows(F[k], W.tau[k], W.K, W.listed)
     _fill(b, 0.0)
     for t in range(W.ties.shape[0]):
         u, to_head = W.ties[t, 0], W.ties[t, 1]

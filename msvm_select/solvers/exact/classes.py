@@ -325,8 +325,8 @@ def _without_shifts(weight: Floats, shared: Mask) -> Floats:
     """
     one, tied, fewer = np.eye(len(weight)), shared.astype(float), -1
     tied = (tied @ tied.T + one > 0.0).astype(float)
-    while fewer < (fewer := int(np.count_nonzero(tied))):  # by ever more classes between
-        tied = (tied @ tied > 0.0).astype(float)
+    while fewer < (fewer := int(np.count_nonzero(tied))):
+        tied = (tied @ tied > 0.0).astype(float)  # by ever more classes between
     still = one - tied / tied.sum(axis=1, keepdims=True)
     return np.asarray(still @ weight @ still)
 

@@ -145,7 +145,7 @@ class _Held:
 
 
 @kernel
-def between_arcs(G, rows, cols, share, out):
+def between_arcs(G: Floats, rows: Ints, cols: Ints, share: float, out: Floats) -> None:
     """out_vw = G_ij (delta_kl - share) of the arcs v = (i, k) and w = (j, l)."""
     for v in range(rows.size):
         row, answer = out[v], G[rows[v]]

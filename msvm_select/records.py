@@ -29,6 +29,7 @@ DEPENDENT = 1e-12  # of the largest K_ii: a pivot of K below it is rounding
 AS_MATRIX = 8000  # samples up to which a part of K = Z Z' is held as a matrix
 TOGETHER = 256  # rows that are made at once
 FEW_ROWS = 16  # rows that are put into another order at once
+FEW_SAMPLES = 300  # of all: a product of K costs no more than to see who moved
 FEW_MOVED = 3  # times as many samples as rows of K are taken for a product
 MOVED_TOGETHER = 2**18  # numbers of these rows at once
 TIE = 1e-10  # a margin below is a tie: what is left of it is rounding
@@ -284,7 +285,8 @@ class Gram:
         """K tau, without building K where the factor is there."""
         if self.factor is not None:
             return np.asarray(self.factor @ (self.factor.T @ tau))
-        moved = np.flatnonzero(tau.any(axis=1))
+        few = self.m <= FEW_SAMPLES
+        moved = np.arange(self.m) if few else np.flatnonzero(tau.any(axis=1))
         if FEW_MOVED * moved.size > self.m:
             return np.asarray(self.matrix @ tau)
         out, some = np.zeros(tau.shape), max(1, MOVED_TOGETHER // self.m)

@@ -136,10 +136,10 @@ def _scan_all(A, F, off, box, rise, fall):
 
 
 @bare
-def _rescan(A, F, off, box, rise, fall, c):
-    """The gains of the arcs that touch class c."""
+def _rescan(A, F, off, box, rise, fall, c, other):
+    """The gains of the arcs that touch class c, and not the other one."""
     for k in range(A.shape[0]):
-        if k != c:
+        if k not in (c, other):
             rise[c, k], fall[k, c] = _block_gains(A, F, off, box, c, k)
             rise[k, c], fall[c, k] = _block_gains(A, F, off, box, k, c)
 
@@ -272,8 +272,8 @@ def cycle_steps(K, Z, diag, A, F, off, box, least, long_least, most_steps):
         _move(A, box, a, b, u, u_rises, t)
         _move(A, box, b, a, v, v_rises, t)
         _shift(F[a], F[b], Ku, _kernel_row(K, Z, v, row_v), t)
-        _rescan(A, F, off, box, rise, fall, a)
-        _rescan(A, F, off, box, rise, fall, b)
+        _rescan(A, F, off, box, rise, fall, a, a)
+        _rescan(A, F, off, box, rise, fall, b, a)
         steps += 1
     return steps, _best_pair(rise, fall)[0]
 

@@ -369,8 +369,9 @@ class _LeavingOut:
         """Try each sample; -> those that lack a row."""
         t, near = kept.tableau, self.near
         small = 1e-9 * min(float(self.box.min()), float(self.full.A.max()))
-        some = [kept.fall_of[p] for p in samples]
-        falls = np.ascontiguousarray(kept.falls[some])
+        falls = kept.falls
+        if samples.size < len(falls):
+            falls = falls[[kept.fall_of[p] for p in samples]]
         whole = kept.whole._replace(rows=kept.store.rows, at=kept.store.at)
         table = Table(
             whole.rows, whole.at, falls, kept.start, kept.alpha.copy(),
@@ -683,7 +684,8 @@ class Rows:
         if not self.makes:
             self.needed[: t.alpha_M.size] |= np.isin(t.rows_M, samples)
             self.make_needed()
-        self.falls, self.fall_of = t.fall(samples), dict(zip(samples, count()))
+        self.falls = np.ascontiguousarray(t.fall(samples))
+        self.fall_of = dict(zip(samples, count()))
 
     def make_needed(self) -> None:
         """Make what was found missing."""

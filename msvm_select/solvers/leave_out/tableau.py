@@ -319,8 +319,10 @@ class _Moved:
             others, place = _samples_of(N.rows[mine | theirs], gram.m)
             self.own[mine] = asked + place[N.rows[mine]]
             self.other[theirs] = asked + place[N.rows[theirs]]
-            parts = slice(moved, moved + some.size), slice(asked, asked + others.size)
-            self.classes.append((*parts, gram.block(some, others)))
+            K = np.ones((some.size + 1, others.size))  # the last row is for the level
+            K[:-1] = gram.block(some, others)
+            parts = slice(moved, moved + len(K)), slice(asked, asked + others.size)
+            self.classes.append((*parts, K))
             moved, asked = parts[0].stop, parts[1].stop
 
     def __call__(self, alpha: Floats, b: Floats, out: Floats) -> None:
@@ -332,10 +334,11 @@ class _Moved:
         first, last, _ = self.classes[-1]
         tau, F = np.empty((len(alpha), first.stop)), np.empty((len(alpha), last.stop))
         spread(alpha, self.into, self.out_of, tau)
-        for some, others, K in self.classes:
-            np.matmul(tau[:, some], K, out=F[:, others])
         level = b + self.M.shift * (alpha @ self.M.incidence)  # K of H has the shift
-        subtract(F, self.own, self.other, level, self.N.tails, self.N.cols, out)
+        for c, (some, others, K) in enumerate(self.classes):
+            tau[:, some.stop - 1] = level[:, c]
+            np.matmul(tau[:, some], K, out=F[:, others])
+        subtract(F, self.own, self.other, out)
 
 
 def _samples_of(rows: Ints, m: int) -> tuple[Ints, Ints]:
@@ -668,12 +671,12 @@ def spread(alpha, into, out_of, tau):
 
 
 @kernel
-def subtract(F, own, other, level, tails, heads, out):
-    """out[p, v] -= F_own + level of its tail - F_other - level of its head."""
+def subtract(F, own, other, out):
+    """out[p, v] -= F_own - F_other."""
     for p in range(out.shape[0]):
-        row, b = F[p], level[p]
+        row = F[p]
         for v in range(own.size):
-            out[p, v] -= row[own[v]] - row[other[v]] + b[tails[v]] - b[heads[v]]
+            out[p, v] -= row[own[v]] - row[other[v]]
 
 
 @kernel

@@ -92,10 +92,7 @@ class Twins:
         alpha = self._sums(found.alpha)
         alpha = np.where(alpha >= FULL * dual.box[:, None], dual.box[:, None], alpha)
         tau = tau_of(alpha, dual.y)
-        one = replace(found, dual=dual, tau=tau, F=found.F[self.firsts])
-        if "potentials" in vars(found):  # the same arcs are free
-            vars(one)["potentials"] = found.potentials
-        return one
+        return replace(found, dual=dual, tau=tau, F=found.F[self.firsts])
 
     @property
     def count(self) -> Floats:

@@ -60,6 +60,7 @@ from msvm_select.solvers.leave_out.exchanges import (
     Table,
     Whole,
     exchange_each,
+    in_a_row,
 )
 from msvm_select.solvers.leave_out.near import BESIDE, Near, Proof
 from msvm_select.solvers.leave_out.rows import Store
@@ -263,13 +264,9 @@ class _LeavingOut:
             self._settle_by_rows(kept, samples[first : first + kept.at_once], jobs)
 
     def _settle_by_rows(self, kept: Rows, samples: Ints, jobs: int) -> None:
-        """Pass after pass, as rows are made that were found missing.
-
-        One whose alpha are like those of the sample before follows it the nearest.
-        """
-        near = self.near
-        alike = np.lexsort((near.A.sum(axis=0)[samples], near.y[samples]))
-        samples = samples[alike]
+        """Pass after pass, as rows are made that were found missing."""
+        if self.near.gram.whole is not None:
+            samples = in_a_row(self.near.gram.matrix, self.near.y, samples)
         kept.need_those_of(samples)
         # How they are split does not depend on jobs, and so no digit does.
         count = 1 if kept.makes else -(-samples.size // self.block)  # they share rows

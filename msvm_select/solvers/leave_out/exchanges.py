@@ -23,7 +23,8 @@ variable takes the tie over.
 
 At a small C most alpha are at C, and where a sample leaves, the biases move against its
 class, whichever sample of it that is. So one that follows a sample of its class that
-had to be let down begins at the end of that one, and most settle there all at once.
+had to be let down begins at the end of that one, and most settle there all at once, the
+more so the nearer it is (``in_a_row``).
 """
 
 from __future__ import annotations
@@ -1187,3 +1188,21 @@ def exchange_each(
         np.empty(width), np.empty(width, np.int64), np.empty(y.size + 2, np.int64),
         room, _remembered(width), _remembered(width),
     )  # fmt: skip
+
+
+@kernel
+def in_a_row(K, y, samples):
+    """The samples, each followed by the nearest one that is left of its class.
+
+    K (m, m). Who is near moves much the same variables where it leaves.
+    """
+    row = samples.copy()
+    for at in range(1, row.size):
+        p, found, least = row[at - 1], at, np.inf
+        for j in range(at, row.size):
+            i = row[j]
+            far = K[i, i] - 2.0 * K[p, i]
+            if y[i] == y[p] and far < least:
+                found, least = j, far
+        row[at], row[found] = row[found], row[at]
+    return row

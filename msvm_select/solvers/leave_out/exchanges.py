@@ -1096,6 +1096,15 @@ def _begin_like(T, st, p, index, own, last):
 
 
 @bare
+def _is_repaired(T, st):
+    """Whether a variable of another sample is not as in the full machine."""
+    others = st.sizes[SHIFTED]
+    for j in range(st.sizes[UNKNOWNS]):
+        others += not _leaves(T, st, st.unknowns[j])
+    return others > 0
+
+
+@bare
 def _judged(T, st, M, x, z, own, p, index, lacking, needed, last, kept, k):
     """Sample p, of class k, without itself, by the roads in their order.
 
@@ -1107,7 +1116,8 @@ def _judged(T, st, M, x, z, own, p, index, lacking, needed, last, kept, k):
     if follows:
         _begin_like(T, st, p, index, own, last)
         outcome, made = _exchange(T, st, M, x, z, needed, 1.0, STUBBORN_NEAR, many)
-        made += 1  # it is no prediction, even where nothing is wrong
+        # what it took over counts as one, and none where that is the prediction
+        made = made + 1 if outcome != SETTLED or _is_repaired(T, st) else 0
     if outcome == UNSETTLED:
         _begin(T, st, p, index, own)
         outcome, made = _exchange(T, st, M, x, z, needed, 1.0, STUBBORN, many)

@@ -202,7 +202,7 @@ def _turned(
         factor = replace(factor, rows=np.searchsorted(near, factor.rows))
     entry = np.where(free, factor.places(y.size), -1)
     given = (gram, y, alpha[:, near], breach[:, near], entry, box)
-    engine = Together.of(factor, *given, most=KEPT_TO_TURN)
+    engine = Together.of(factor, *given, asked=1, most=KEPT_TO_TURN)
     found = None if engine is None else engine.put_right()
     if found is None:
         return None

@@ -26,7 +26,7 @@ from typing import Any
 
 import numpy as np
 
-from msvm_select.records import Floats, Gram, Ints
+from msvm_select.records import Floats, Gram, Ints, Mask
 from msvm_select.solvers.exact.classes import ClassFactor
 from msvm_select.solvers.exact.turns import (
     FROZEN,
@@ -53,6 +53,7 @@ PATIENT = 3  # of them in which no fewer are wrong
 SHORTEN = 0.3  # of a step that failed: the next one
 SHORTEST = 0.005  # a step: beyond it, another road is taken
 BEYOND = 1.1, 2.0  # of what is wrong: so far the other way it begins
+READ_BY_ONE = 50  # rows of R that the loops read for a machine, and what they save
 FAR = 0.2  # -r of samples that are not near the margin
 MOSTLY = 0.5  # of all samples near: then all are
 
@@ -76,20 +77,18 @@ class Together:
 
     def __init__(
         self, factor: ClassFactor, gram: Gram, y: Ints, alpha: Floats, r: Floats,
-        entry: Ints, box: Floats, *, room: int,
+        entry: Ints, box: Floats, *, room: int, asked: int,
     ) -> None:  # fmt: skip
-        """alpha, r, entry: (Q, m); ``room``: for so many rows of V and Z, each."""
+        """alpha, r, entry: (Q, m); ``room``: for so many rows of V and Z, each.
+
+        ``asked``: how many machines are asked for.
+        """
         self.factor, self.y = factor, y
         size, m, Q = factor.size, y.size, factor.Q
         K, row = gram.matrix, np.concatenate(factor.members)
         loc, first = factor.rows[row], np.r_[0, [p.stop for p in factor.parts]]
         by_whole = None if factor.whole is None else _ByWhole(gram, factor)
         K_S = K.take(loc, axis=1) if by_whole is None else np.empty((0, 0))
-        R = np.empty((m, size))
-        if by_whole is None:
-            for k, part in enumerate(factor.parts):
-                np.matmul(K_S[:, part], factor.own[k], out=R[:, part])
-                R[loc[part], part] = factor.own[k]
         self.V, self.filled, self.room = np.empty((0, factor.rows.size + Q)), 0, room
         self.Z, self.at = self.V, np.full(Q * m, -1)
         var = np.full(size, -1)
@@ -105,17 +104,19 @@ class Together:
         at, value = cls[known] * m + loc[known], alpha.ravel()[var[known]]
         low[at], high[at] = value - box[var[known] % m] - small, value + small
         self.P = Parts(
-            y, K, K_S, R, entry.ravel(), factor.places(m), loc, row,
+            y, K, K_S, np.empty((m, size)), entry.ravel(), factor.places(m), loc, row,
             cls, first, var,
             alpha.ravel(), r.ravel(), side.ravel(), loose,
             low, high, box, small,
         )  # fmt: skip
-        self.answered = by_whole or _ByClass()
+        many = READ_BY_ONE * asked > alpha.size
+        self.answered = by_whole or _ByClass(factor, self.P, many)
 
     @classmethod
     def of(
-        cls, factor: ClassFactor, gram: Gram, *others: Any, most: float = MOST_KEPT
-    ) -> Together | None:
+        cls, factor: ClassFactor, gram: Gram, *others: Any, asked: int,
+        most: float = MOST_KEPT,
+    ) -> Together | None:  # fmt: skip
         """None where the factor is not sharp, or thin, or what is kept too large."""
         kept = float(factor.size) * gram.m * (2.0 if factor.whole is None else 1.0)
         room = int((most - kept) / (2.0 * (factor.rows.size + factor.Q)))
@@ -123,12 +124,11 @@ class Together:
             return None  # where all are alike, rows are cheap
         if not all(isinstance(R, np.ndarray) for R in (factor.T, *factor.own)):
             return None
-        return cls(factor, gram, *others, room=room)
+        return cls(factor, gram, *others, room=room, asked=asked)
 
     def need(self, wanted: Ints) -> None:
         """V and Z of these variables."""
-        if isinstance(self.answered, _ByWhole):
-            self.answered.fill(self.P, wanted)
+        self.answered.fill(self.P, wanted)
         for some, make in (
             (wanted[self.P.entry[wanted] >= 0], self._of_forces),
             (wanted[self.P.entry[wanted] < 0], self._of_shifts),
@@ -260,12 +260,46 @@ def _way_from_right(P: Parts) -> tuple[Floats, Floats]:
     return way, np.where(P.side * P.r > 0.0, -share * P.r, 0.0)
 
 
+def _read_by(P: Parts, wanted: Ints) -> Mask:
+    """Which rows of R the loops read for these variables, by class (Q, m).
+
+    Those of their sample, in their own class and that of a shifted sample.
+    """
+    sample, asked = wanted % P.y.size, np.zeros(P.place.shape, bool)
+    asked[wanted // P.y.size, sample] = True
+    shift = sample[P.entry[wanted] < 0]
+    asked[P.y[shift], shift] = True
+    return asked
+
+
 class _ByClass:
     """How alpha of the entries and all outputs answer, by the factor of each class.
 
     Forces t_k = b_k - lambda - (unknowns of class k) - K (shifts) make d_k = R_k t_k,
-    and K[others, S_k] R_k t_k in the outputs of the other samples: one product.
+    and K[others, S_k] d_k in the outputs of the other samples. For many that is one
+    product with R; for few, R is made only where the loops read it.
     """
+
+    def __init__(self, factor: ClassFactor, P: Parts, many: bool) -> None:
+        """With all of R, if ``many``."""
+        self.factor, self.many = factor, many
+        if many:
+            for k in range(factor.Q):
+                self._fill(P, k, slice(None))
+
+    def fill(self, P: Parts, wanted: Ints) -> None:
+        """What the loops read in R of these variables."""
+        if not self.many:
+            for k, asked in enumerate(_read_by(P, wanted)):
+                self._fill(P, k, np.flatnonzero(asked))
+
+    def _fill(self, P: Parts, k: int, rows: Any) -> None:
+        """Some rows of class k: K[i, S_k] R_k, or R_k where i is in S_k."""
+        part, own = self.factor.parts[k], self.factor.own[k]
+        P.R[rows, part] = P.K_S[rows, part] @ own
+        place = P.place[k, rows]
+        inside = np.arange(P.y.size)[rows][place >= 0]
+        P.R[inside, part] = own[place[place >= 0] - part.start]
 
     def __call__(
         self, P: Parts, lists: Ints, counts: Ints, x: Floats, level: Floats,
@@ -274,9 +308,13 @@ class _ByClass:
         """found (Q, p, m): alpha where a sample has an entry, and outputs elsewhere."""
         forces = np.empty((len(lists), P.row.size))
         forces_each(P, lists, counts, x, level, forces)
-        for k, out in enumerate(found):
-            part = slice(P.first[k], P.first[k + 1])
-            np.matmul(forces[:, part], P.R[:, part].T, out=out)
+        for k, (out, part) in enumerate(zip(found, self.factor.parts, strict=True)):
+            if self.many:
+                np.matmul(forces[:, part], P.R[:, part].T, out=out)
+            else:
+                d = forces[:, part] @ self.factor.own[k]
+                np.matmul(d, P.K_S[:, part].T, out=out)
+                out[:, P.loc[part]] = d
 
 
 class _ByWhole:
@@ -312,11 +350,7 @@ class _ByWhole:
 
         For sample i and class k that is R_k between i and S_k, or K[i, S_k] R_k.
         """
-        sample, asked = wanted % P.y.size, np.zeros(P.place.shape, bool)
-        asked[wanted // P.y.size, sample] = True
-        shift = sample[P.entry[wanted] < 0]
-        asked[P.y[shift], shift] = True
-        rows = self.factor.rows
+        asked, rows = _read_by(P, wanted), self.factor.rows
         for k, (kept, part) in enumerate(
             zip(self.factor.members, self.factor.parts, strict=True)
         ):

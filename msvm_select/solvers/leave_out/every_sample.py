@@ -131,6 +131,7 @@ def judge_every_sample(
                 if missed.size and work.try_another():
                     work.settle(missed, jobs, between)
         todo, first = work.unsettled(asked), chunk
+        work.asked = todo.size  # of another tableau
         if not (todo.size and work.try_another()):
             break
     todo = work.unsettled(everyone)
@@ -360,7 +361,9 @@ class _LeavingOut:
         if tableau is not None and tableau.more is not None and missed.any():
             with suppress(np.linalg.LinAlgError):
                 tableau = tableau.more(missed) or tableau
-        return None if tableau is None else Rows(tableau, near.y, self.present)
+        if tableau is None:
+            return None
+        return Rows(tableau, near.y, self.present, self.asked)
 
     def _pass(self, kept: Rows, samples: Ints) -> Ints:
         """Try each sample; -> those that lack a row."""
@@ -517,7 +520,7 @@ class _LeavingOut:
                 other = kept.tableau.sharper()
             self.missed[:] = False
         if other is not None:
-            self.kept = Rows(other, self.near.y, self.present)
+            self.kept = Rows(other, self.near.y, self.present, self.asked)
         elif not self.near.all:
             missed, self.missed = self.missed, np.zeros(self.full.A.shape, bool)
             self.missed[:, self.near.rows] = missed
@@ -643,10 +646,10 @@ class Rows:
     The whole would be too large, and few are ever used.
     """
 
-    def __init__(self, tableau: Tableau, y: Ints, present: Mask) -> None:
-        """Those that are there from the start."""
+    def __init__(self, tableau: Tableau, y: Ints, present: Mask, asked: int) -> None:
+        """Those that are there from the start; so many samples ask for some."""
         self.tableau, t = tableau, tableau
-        self.together = None if t.together is None else t.together()
+        self.together = None if t.together is None else t.together(asked)
         self.most = int((1.0 - A_CHUNK) * MOST_STORED // max(1, t.width))
         shifts = max(1, (present.size - 1) * t.width)  # of one sample
         self.at_once = max(16, int(A_CHUNK * MOST_STORED // shifts))

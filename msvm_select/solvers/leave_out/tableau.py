@@ -85,7 +85,8 @@ class Tableau:
     about how far margins are off by rounding. Where N holds some of the others only,
     what the tableau says must be proven, and ``more`` makes one with these as well (Q,
     m). ``sharper`` makes one that is nearer to K where that does not cost much.
-    ``together`` gives a road that needs no rows, where that is cheaper.
+    ``together`` gives a road that needs no rows, where that is cheaper, for so many
+    samples.
     """
 
     rows_M: Ints
@@ -105,7 +106,7 @@ class Tableau:
     error: float = 0.0
     more: Callable[[Mask], Tableau | None] | None = None
     sharper: Callable[[], Tableau | None] | None = None
-    together: Callable[[], Together | None] | None = None
+    together: Callable[[int], Together | None] | None = None
 
     @property
     def width(self) -> int:
@@ -533,7 +534,7 @@ def _by_classes(
     cheap = float(n) ** 2 * arcs.a.size <= CHEAP_DENSE
     cheap = cheap and not (isinstance(gram, Blocks) and gram.m > MOST_WHOLE)
 
-    def together() -> Together | None:
+    def together(asked: int) -> Together | None:
         """Many samples at once, where the factor is sharp and fits into memory."""
         if n * min(Q, MOST_CLASSES) < TOGETHER_FROM:
             return None
@@ -543,7 +544,7 @@ def _by_classes(
         ]
         alpha, r = np.zeros(mask.shape), np.zeros(mask.shape)
         alpha[cols, rows], r[cols, rows] = arcs.a, arcs.r
-        return Together.of(factor, gram, y, alpha, r, entry, box)
+        return Together.of(factor, gram, y, alpha, r, entry, box, asked=asked)
 
     def watching(watched: Mask) -> Tableau:
         """The tableau with these in N."""

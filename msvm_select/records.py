@@ -273,7 +273,7 @@ class Gram:
         """K between some points and others."""
         if self.factor is not None:
             return np.asarray(self.factor[rows] @ self.factor[others].T)
-        if 2 * others.size > self.m:  # the faster way to most of a row
+        if 6 * others.size > self.m:  # the faster way to much of a row
             return np.asarray(self.matrix[rows].take(others, axis=1))
         return np.asarray(self.matrix[np.ix_(rows, others)])
 

@@ -255,13 +255,17 @@ def beside(request):
     return machine, wrong_face(machine, turned)
 
 
-def test_exchanges_around_a_factor_end_in_the_optimum(beside):
-    """With no factor but that of the wrong face; of a smooth kernel in steps alone."""
+@pytest.mark.parametrize("asked", [1, 10**6])
+def test_exchanges_around_a_factor_end_in_the_optimum(beside, asked):
+    """With no factor but that of the wrong face; of a smooth kernel in steps alone.
+
+    Whether rows of R are made as they are read, or all at once.
+    """
     machine, face = beside
     y, gram, box = machine.dual.y, machine.dual.gram, machine.dual.box
     entry = np.where(face.free, face.factor.places(y.size), -1)
     given = (gram, y, face.alpha, face.breach, entry, box)
-    engine = Together.of(face.factor, *given)
+    engine = Together.of(face.factor, *given, asked=asked)
     assert engine is not None
     found = engine.put_right()
     assert found is not None

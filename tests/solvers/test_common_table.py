@@ -8,6 +8,7 @@ import pytest
 from msvm_select.kernels.rbf import Rbf
 from msvm_select.records import Dual, Gram
 from msvm_select.solvers.exact.classes import ClassFactor
+from msvm_select.solvers.exact.common import between_arcs
 from msvm_select.solvers.exact.solver import Exact
 from msvm_select.solvers.leave_out import tableau
 from msvm_select.solvers.leave_out.rows import Responses
@@ -83,3 +84,13 @@ def test_an_arc_that_alone_ties_two_classes_does_not_move() -> None:
     response = np.abs(made.forced(np.arange(rows.size))[alone]).max()
     assert response * made.scale[alone] ** 2 < 1e-12
     assert 0.1 < made.scale[alone] < 10.0
+
+
+def test_entries_between_arcs() -> None:
+    """G_ij (delta_kl - 1/Q) for (i, k) and (j, l)."""
+    draw = np.random.default_rng(0)
+    G, rows, cols = draw.normal(size=(5, 5)), draw.integers(0, 5, 9), np.arange(9) % 3
+    found = np.empty((9, 9))
+    between_arcs(G, rows, cols, 1.0 / 3.0, found)
+    expected = G[np.ix_(rows, rows)] * ((cols[:, None] == cols) - 1.0 / 3.0)
+    np.testing.assert_allclose(found, expected, rtol=1e-15)

@@ -29,6 +29,7 @@ from msvm_select.solvers.base import Solver
 from msvm_select.solvers.exact.solver import Exact
 from msvm_select.solvers.exact.workbench import Training
 from msvm_select.solvers.leave_out.every_sample import _LeavingOut
+from msvm_select.solvers.leave_out.exchanges import in_a_row
 from msvm_select.solvers.qp import Qp
 from msvm_select.solvers.smo import Smo
 from tests.conftest import (
@@ -497,6 +498,17 @@ def test_a_sample_begins_where_the_last_of_its_class_ended() -> None:
     plain = Solver.leave_out(Exact(), machine, every_margin=True)
     assert (found.exchanges > 0).sum() > 30
     np.testing.assert_allclose(found.margins, plain.margins, atol=1e-7)
+
+
+def test_each_sample_is_followed_by_the_nearest_left_of_its_class() -> None:
+    """All of them once, class after class where they come so."""
+    x, y = (
+        np.array([0.0, 5.0, 1.0, 4.5, 9.0, 8.0, 9.5]),
+        np.array([0, 0, 0, 0, 1, 1, 1]),
+    )
+    K = Rbf(0.1).gram(x[:, None]).matrix
+    assert in_a_row(K, y, np.arange(7)).tolist() == [0, 2, 3, 1, 4, 6, 5]
+    assert in_a_row(K, y, np.array([1, 4, 0])).tolist() == [1, 0, 4]
 
 
 @pytest.mark.parametrize(("gamma", "C"), [(0.01, 0.1), (0.002, 1.0)])

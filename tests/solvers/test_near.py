@@ -101,3 +101,35 @@ def test_a_wrong_face_is_put_right_among_those_near(C, few) -> None:
     assert found is not None
     assert found.optimal
     np.testing.assert_allclose(found.alpha, machine.alpha.T, atol=1e-8)
+
+
+def test_half_the_digits_never_call_a_sample_idle_that_is_not(few) -> None:
+    """Machines at, before and beyond the point where some other sample awakes."""
+    machine = Exact().solve(clusters(1))
+    work = _LeavingOut(machine, Exact()._train, 1e-8)
+    here = near.Near(work.full, work.rest, np.flatnonzero(work.full.A.any(axis=0)))
+    y, each = work.full.bench.y[here.others], np.arange(here.others.size)
+    away = np.random.default_rng(0).normal(size=(60, 5, here.y.size))
+    away[:, here.y, np.arange(here.y.size)] = 0.0
+
+    def slopes(F):
+        """F_k - F_y (.., 5, others), -inf at the own class."""
+        found = F - F[..., y, each][..., None, :]
+        found[..., y, each] = -np.inf
+        return found
+
+    tau, _ = here.tau_of(here.A + away)
+    rise = slopes(np.moveaxis(tau @ here.across, 0, 1))
+    base = 1.0 + slopes(here.F_others + work.b[:, None])
+    assert base.max() < near.IDLE
+    up = np.where(rise > 0.0, rise, 1e-300)
+    steps = ((near.IDLE - np.maximum(base, -9.0)) / up).min(axis=(1, 2))
+    b, told = np.tile(work.b, (60, 1)), []
+    for part in (0.5, 1.0 - 1e-6, 1.0 - 1e-8, 1.0 + 1e-8, 1.0 + 1e-6, 2.0):
+        alphas = here.A + (part * steps)[:, None, None] * away
+        rough, exact = (here._stay_idle(alphas, b, kind) for kind in (True, False))
+        np.testing.assert_array_equal(exact, np.full(60, part < 1.0))
+        assert not (rough & ~exact).any()
+        told.append(rough.sum())
+    assert told[0] > 30  # as a rule they do tell
+    assert here._beyond_single(1e20 * away)

@@ -36,6 +36,7 @@ from msvm_select.solvers.exact.turns import (
     forces_each,
     judge_each,
     list_unknowns,
+    shifts_each,
     solve_each,
 )
 
@@ -86,6 +87,7 @@ class Together:
         self.factor, self.y = factor, y
         size, m, Q = factor.size, y.size, factor.Q
         K, row = gram.matrix, np.concatenate(factor.members)
+        place = factor.places(m)
         loc, first = factor.rows[row], np.r_[0, [p.stop for p in factor.parts]]
         by_whole = None if factor.whole is None else _ByWhole(gram, factor)
         K_S = K.take(loc, axis=1) if by_whole is None else np.empty((0, 0))
@@ -96,7 +98,7 @@ class Together:
         var[entry.ravel()[numbers]] = numbers
         at_zero, at_top = alpha <= 0.0, alpha >= box
         rest = (entry < 0) & (np.arange(Q)[:, None] != y)
-        side = np.where(rest, at_zero * 1.0 - at_top, 0.0)
+        side = np.where(rest, at_zero * 1 - at_top, 0).astype(np.int8)
         loose = np.flatnonzero(rest & ~at_zero & ~at_top)
         small = 1e-9 * min(float(box[box > 0.0].min()), float(alpha.max()))
         cls, known = np.repeat(np.arange(Q), np.diff(first)), np.flatnonzero(var >= 0)
@@ -104,7 +106,7 @@ class Together:
         at, value = cls[known] * m + loc[known], alpha.ravel()[var[known]]
         low[at], high[at] = value - box[var[known] % m] - small, value + small
         self.P = Parts(
-            y, K, K_S, np.empty((m, size)), entry.ravel(), factor.places(m), loc, row,
+            y, K, K_S, np.empty((m, size)), entry.ravel(), place, place >= 0, loc, row,
             cls, first, var,
             alpha.ravel(), r.ravel(), side.ravel(), loose,
             low, high, box, small,
@@ -168,18 +170,9 @@ class Together:
 
     def _of_shifts(self, wanted: Ints, v: Floats, z: Floats) -> None:
         """Likewise of others."""
-        P, factor, m, s = self.P, self.factor, self.y.size, self.factor.rows.size
-        i, head = wanted % m, wanted // m
-        for k, (at, part) in enumerate(zip(factor.members, factor.parts, strict=True)):
-            for sign, mine in ((1.0, head == k), (-1.0, self.y[i] == k)):
-                here = np.flatnonzero(mine)
-                there = P.place[k, i[here]]
-                own, out = here[there >= 0], here[there < 0]
-                v[own, P.row[there[there >= 0]]] += sign
-                answer = P.R[i[out], part]
-                v[np.ix_(out, at)] += sign * answer
-                v[out, s + k] -= sign * (answer.sum(axis=1) - 1.0)
-        z[:, :s] = v[:, :s] @ factor.T
+        s = self.factor.rows.size
+        shifts_each(self.P, wanted, v, s)
+        z[:, :s] = v[:, :s] @ self.factor.T
 
     def _grow(self, size: int) -> None:
         """Room for so many rows; what nobody fills, the system does not give."""

@@ -25,7 +25,8 @@ class Parts(NamedTuple):
 
     Variable (k, i) is number k m + i. entry: its entry of the factor, or -1. loc, row,
     cls: sample, place among the samples with a free arc, and class of an entry; var:
-    its variable, or -1. place (Q, m): the entry of a class and sample, or -1. first[k]:
+    its variable, or -1. place (Q, m): the entry of a class and sample, or -1, and
+    ``inside`` whether there is one. first[k]:
     the first entry of a class. R (m, entries): R_k between entries of S_k, K[i, S_k]
     R_k for other samples i. K_S (m, entries): K between all samples and the entries',
     or empty.
@@ -41,6 +42,7 @@ class Parts(NamedTuple):
     R: Floats
     entry: NDArray[np.int64]
     place: NDArray[np.int64]
+    inside: NDArray[np.bool_]
     loc: NDArray[np.int64]
     row: NDArray[np.int64]
     cls: NDArray[np.int64]
@@ -48,7 +50,7 @@ class Parts(NamedTuple):
     var: NDArray[np.int64]
     alpha: Floats
     r: Floats
-    side: Floats
+    side: NDArray[np.int8]
     loose: NDArray[np.int64]
     low: Floats
     high: Floats
@@ -266,6 +268,23 @@ def _solve(M, x, size, scale, order):
 
 
 @kernel
+def shifts_each(P, wanted, v, rows):
+    """Add v and what U' z lacks of shifts of these; v (wanted, rows + Q)."""
+    m = P.y.size
+    for j in range(wanted.size):
+        i, out = wanted[j] % m, v[j]
+        for k, sign in ((wanted[j] // m, 1.0), (P.y[i], -1.0)):
+            if P.inside[k, i]:
+                out[P.row[P.place[k, i]]] += sign
+                continue
+            total = -1.0
+            for e in range(P.first[k], P.first[k + 1]):
+                out[P.row[e]] += sign * P.R[i, e]
+                total += P.R[i, e]
+            out[rows + k] -= sign * total
+
+
+@kernel
 def solve_each(P, stat, share, lists, counts, x, at, V, Z, level, sound):
     """The unknowns x of each sample, and (lambda - T^-1 U b, -b).
 
@@ -365,10 +384,10 @@ def asked_of(P, lists, counts, x, level, k, gone, samples, found):
 
 
 @njit(**BARE, fastmath={"contract"})
-def _taken(out, found, place, own, b):
+def _taken(out, found, inside, own, b):
     """out = found where the class has no entry, own - b where it has one."""
     for i in range(out.size):
-        out[i] = found[i] if place[i] < 0 else own[i] - b
+        out[i] = own[i] - b if inside[i] else found[i]
 
 
 @bare
@@ -378,7 +397,7 @@ def _completed(P, s, lists, both, x, F, level, b, own, outputs):
     for e in range(P.row.size):
         own[P.loc[e]] = -level[s, P.row[e]]
     for k in range(Q):
-        _taken(outputs[k], F[k, s], P.place[k], own, b[k])
+        _taken(outputs[k], F[k, s], P.inside[k], own, b[k])
     for j in range(both):
         v = lists[s, j]
         e = P.entry[v]

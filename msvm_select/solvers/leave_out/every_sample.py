@@ -450,10 +450,9 @@ class _LeavingOut:
         r = 1.0 - (F[y, here] - F) - (b[y] - b[:, None])
         r[y, here] = 0.0
         wrong = ((A < box) & (r > WRONG)) | ((A > 0.0) & (r < -WRONG))
-        breach = np.where(wrong, np.abs(r), 0.0)
-        if np.count_nonzero(wrong) > MOST_MISSED:  # the worst take others along
-            least = np.partition(breach, -MOST_MISSED, axis=None)[-MOST_MISSED]
-            wrong = breach >= least
+        breach = np.abs(r[wrong])
+        if breach.size > MOST_MISSED:  # the worst take others along
+            wrong[wrong] = breach >= np.partition(breach, -MOST_MISSED)[-MOST_MISSED]
         self.missed |= wrong
 
     def _certified(

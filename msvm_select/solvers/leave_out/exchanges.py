@@ -36,7 +36,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from msvm_select.records import Floats
-from msvm_select.solvers.compiled import BARE, bare, inner, kernel
+from msvm_select.solvers.compiled import BARE, bare, inner, kernel, subtract_four
 
 SETTLED, NEEDS_ROW, UNSETTLED = 0, 1, 2
 MOST_TURNS = 10  # of the exchange of all
@@ -48,7 +48,7 @@ SOME_WRONG, MORE_WRONG = 10, 1.5  # later: so many, or so many times the fewest 
 AHEAD = 0.8  # of the rest of a path: who would stop it there is made ready
 MOST_STOPS = 200  # of the path
 MOST_STUCK = 20  # of them in one place
-MOST_UNKNOWNS = 300  # unknowns of a small system
+MOST_UNKNOWNS = 304  # unknowns of a small system: a multiple of eight
 AT_A_GLANCE = 64  # variables that are looked at together whether one of them is wrong
 SLACK = 1e-9  # of r, and of alpha by its scale, that counts as on the bound
 LOOSE = 1e300  # of biases that nothing ties
@@ -184,28 +184,57 @@ def _subtract(out, factor, row, first, end):
 
 
 @bare
-def _by_symmetry(M, x, size):
+def _is_no_pivot(row, c, size):
+    """Whether what stands on the diagonal is nothing, beside 1 or the rest of its row.
+
+    Without branches, so that it is vectorised.
+    """
+    pivot, larger = abs(row[c]), 0
+    for i in range(c + 1, size):
+        larger += LEAST_PIVOT * abs(row[i]) >= pivot
+    return larger > 0 or pivot <= NO_PIVOT
+
+
+@bare
+def _by_symmetry(M, x, size, width):
     """Eliminate as many as the diagonal has sound pivots for; -> how many.
 
     It takes half the products: only what is above the diagonal, and at last all of the
-    rest.
+    rest. Four at a time, in rows of ``width``, filled up to a multiple of eight by 0;
+    what that leaves below the diagonal is not looked at.
     """
-    for c in range(size):
-        row, most = M[c], 0.0
-        for i in range(c + 1, size):
-            most = max(most, abs(row[i]))
-        if abs(row[c]) <= max(NO_PIVOT, LEAST_PIVOT * most):
-            for i in range(c, size):
-                for j in range(c, i):
-                    M[i, j] = M[j, i]
-            return c
-        pivot = 1.0 / row[c]
-        for i in range(c + 1, size):
-            f = row[i] * pivot
-            if f != 0.0:
-                _subtract(M[i], f, row, i, size)
-                x[0, i] -= f * x[0, c]
-                x[1, i] -= f * x[1, c]
+    for c in range(0, size, 4):
+        last = size - 1
+        j, k, l = min(c + 1, last), min(c + 2, last), min(c + 3, last)
+        A, B, C, D = M[c], M[j], M[k], M[l]
+        s, t, u, v = 0.0, 0.0, 0.0, 0.0  # 1 / pivot of those that are known
+        end = c + 4
+        for i in range(c, size):
+            row = M[i]
+            e, f, g, h = s * A[i], t * B[i], u * C[i], v * D[i]
+            if i > c:
+                for first in range(i // 8 * 8, width, 8):
+                    subtract_four(row, first, e, A, f, B, g, C, h, D)
+                for r in range(2):
+                    own = x[r]
+                    own[i] -= (e * own[c] + f * own[j]) + (g * own[k] + h * own[l])
+            if i >= end:
+                continue
+            if _is_no_pivot(row, i, size):
+                end = i
+            elif i == c:
+                s = 1.0 / row[i]
+            elif i == j:
+                t = 1.0 / row[i]
+            elif i == k:
+                u = 1.0 / row[i]
+            else:
+                v = 1.0 / row[i]
+        if end < min(c + 4, size):
+            for i in range(end, size):
+                for q in range(end, i):
+                    M[i, q] = M[q, i]
+            return end
     return size
 
 
@@ -217,12 +246,15 @@ def _solve_small(M, x, size, scale):
     before the constraints and the other free variables have taken what they can. A
     pivot that is nothing by that scale is rounding.
     """
+    width = (size + 7) // 8 * 8
     for i in range(size):
         for j in range(size):
             M[i, j] *= scale[i] * scale[j]
+        for j in range(size, width):
+            M[i, j] = 0.0
         x[0, i] *= scale[i]
         x[1, i] *= scale[i]
-    for c in range(_by_symmetry(M, x, size), size):
+    for c in range(_by_symmetry(M, x, size, width), size):
         at, best = c, abs(M[c, c])
         for i in range(c + 1, size):
             if abs(M[i, c]) > best:
@@ -242,14 +274,12 @@ def _solve_small(M, x, size, scale):
                 x[0, i] -= f * x[0, c]
                 x[1, i] -= f * x[1, c]
     for c in range(size - 1, -1, -1):
-        for e in range(2):
-            s = x[e, c]
-            for j in range(c + 1, size):
-                s -= M[c, j] * x[e, j]
-            x[e, c] = s / M[c, c]
-    for i in range(size):
-        x[0, i] *= scale[i]
-        x[1, i] *= scale[i]
+        pivot = 1.0 / M[c, c]
+        first, second = x[0, c] * pivot, x[1, c] * pivot
+        for i in range(c):
+            x[0, i] -= M[i, c] * first
+            x[1, i] -= M[i, c] * second
+        x[0, c], x[1, c] = first * scale[c], second * scale[c]
     return True
 
 

@@ -560,11 +560,11 @@ def add_few(tau, known, K, F):
     """F (Q, p, others) += tau K for the few entries of tau that are not ``known``."""
     Q, p, m = tau.shape
     for k in range(Q):
-        for i in range(m):
-            if not known[k, i]:
-                for s in range(p):
-                    if tau[k, s, i] != 0.0:
-                        _add(F[k, s], tau[k, s, i], K[i])
+        for s in range(p):
+            moved = tau[k, s]
+            for i in range(m):
+                if moved[i] != 0.0 and not known[k, i]:
+                    _add(F[k, s], moved[i], K[i])
 
 
 @kernel

@@ -450,10 +450,8 @@ class _Run:
         self.made[at] += wrong
         done = np.flatnonzero(end & (wrong == 0))
         if done.size:
-            A = alpha.reshape(n, Q, m)
-            if done.size < n:
-                A, change = A[done], change[done]
-            self.answer(at[done], A, change, self.made[at[done]])
+            A, moved = alpha.reshape(n, Q, m)[: done.size], change[: done.size]
+            self.answer(at[done], A, moved, self.made[at[done]])
         self.rooms.append(room)
         return wrong, sound.astype(np.int64)
 

@@ -487,9 +487,9 @@ def judge_each(P, stat, lists, counts, x, F, level, wrong, end, alpha, change):
 
     F (Q, p, m): how the entries answer, and what they do to other outputs. ``end``:
     whose alpha (p, Q m) and change of the outputs (p, Q, m) are asked for where nothing
-    is wrong.
+    is wrong; they stand one after another, from the first place on.
     """
-    m, Q, rows = P.y.size, F.shape[0], level.shape[1] - F.shape[0]
+    m, Q, rows, right = P.y.size, F.shape[0], level.shape[1] - F.shape[0], 0
     outputs, own, w = np.empty((Q, m)), np.empty(m), np.empty(m)
     for s in range(stat.shape[0]):
         n, both = counts[s]
@@ -513,31 +513,33 @@ def judge_each(P, stat, lists, counts, x, F, level, wrong, end, alpha, change):
                 made += _wrong_slope(P, s, v, stat, own, outputs, b)
         wrong[s] = made
         if made == 0 and end[s]:
-            _write(P, s, stat, lists, n, x, F, alpha[s])
+            _write(P, s, stat, lists, both, x, F, alpha[right])
             for k in range(Q):
-                _copy(change[s, k], outputs[k])
+                _copy(change[right, k], outputs[k])
+            right += 1
 
 
 @bare
-def _write(P, s, stat, lists, n, x, F, A):
+def _write(P, s, stat, lists, both, x, F, A):
     """alpha (Q m,) of the sample's machine."""
-    m = P.y.size
-    for k in range(F.shape[0]):
-        for i in range(m):
-            v = k * m + i
-            A[v] = P.alpha[v] if stat[s, v] == 0 else _bound(P, stat[s, v], v)
+    _copy(A, P.alpha)
     for e in range(P.var.size):
-        v = P.var[e]
-        if v >= 0 and stat[s, v] == 0:
-            A[v] = P.alpha[v] - F[P.cls[e], s, P.loc[e]]
-    for j in range(n):
+        if P.var[e] >= 0:
+            A[P.var[e]] -= F[P.cls[e], s, P.loc[e]]
+            _without_residue(P, A, P.var[e])
+    for v in P.loose:
+        _without_residue(P, A, v)
+    for j in range(both):
         v = lists[s, j]
-        if stat[s, v] == MOVING:
-            A[v] = P.alpha[v] + x[s, j]
-    for k in range(F.shape[0]):
-        own = A[k * m : (k + 1) * m]
-        for i in range(m):  # a residue beside a bound would count as free
-            if own[i] < P.small:
-                own[i] = 0.0
-            elif own[i] > P.box[i] - P.small:
-                own[i] = P.box[i]
+        moves = stat[s, v] == MOVING
+        A[v] = P.alpha[v] + x[s, j] if moves else _bound(P, stat[s, v], v)
+        _without_residue(P, A, v)
+
+
+@bare
+def _without_residue(P, A, v):
+    """Put v at the bound that it is beside: it would count as free."""
+    if A[v] < P.small:
+        A[v] = 0.0
+    elif A[v] > P.box[v % P.y.size] - P.small:
+        A[v] = P.box[v % P.y.size]

@@ -163,8 +163,9 @@ class Near:
         idle = np.zeros(len(alphas), bool)
         for rough in (True, False):
             left = np.flatnonzero(~idle)
+            some = alphas if left.size == idle.size else alphas[left]  # copied: long
             if left.size and not (rough and self._beyond_single(alphas)):
-                idle[left] = self._stay_idle(alphas[left], proof.b[left], rough)
+                idle[left] = self._stay_idle(some, proof.b[left], rough)
         idle &= proof.told[:, 2]
         self.waiting[self.rows[samples[~idle]]] = True
         return idle

@@ -92,27 +92,42 @@ class Bench:
 class Training:
     """One training: A = alpha and F, both (Q, m) and class-sorted, moved in place."""
 
+    before: Floats | None
+
     def __init__(self, dual: Dual, start: Solution | None) -> None:
         """At the scaled start, with F computed anew."""
+        A = self._set_up(dual, start, scaled_start(dual, start))
+        if start is not None and dual.C > start.dual.C:
+            self.before = A * (start.dual.C / dual.C)
+            self.box_before = start.dual.box[self.bench.order]
+        self.A: Floats = np.ascontiguousarray(within(A, self.bench.y, self.box))
+        self.F = self.problem.outputs(self.A)
+        self.certify()
+
+    @classmethod
+    def at(cls, solution: Solution) -> Training:
+        """At this machine, with its own F."""
+        self = cls.__new__(cls)
+        A = self._set_up(solution.dual, solution, solution.tau)
+        self.A = np.ascontiguousarray(A)
+        self.F = np.ascontiguousarray(solution.F[self.bench.order].T)
+        self.certify()
+        return self
+
+    def _set_up(self, dual: Dual, start: Solution | None, tau: Floats) -> Floats:
+        """Everything but where it begins; -> alpha (Q, m) of this tau (m, Q)."""
         self.dual, self.bench = dual, Bench.carried(dual, start)
         self.room = self.bench.take_room()
         self.box: Floats = dual.box[self.bench.order]
         self.sets = list(self.bench.sets)
         self.diagonal = self.bench.sorted_gram.diagonal
         self.problem = Problem(self.bench.sorted_gram, self.bench.y, dual.Q, self.box)
-        A = np.maximum(-scaled_start(dual, start)[self.bench.order].T, 0.0)
-        A[self.bench.y, np.arange(dual.m)] = 0.0
         self.before, self.box_before = None, self.box
-        if start is not None and dual.C > start.dual.C:
-            self.before = A * (start.dual.C / dual.C)
-            self.box_before = start.dual.box[self.bench.order]
-        at_top = np.abs(A - self.box) <= 1e-13 * self.box
-        A = within(np.where(at_top, self.box, A), self.bench.y, self.box)
-        self.A: Floats = np.ascontiguousarray(A)
-        self.F = self.problem.outputs(self.A)
         self.steps = self.solves = 0
         self.ran_away = self.bench.ran_away[0]
-        self.certify()
+        A = np.maximum(-tau[self.bench.order].T, 0.0)
+        A[self.bench.y, np.arange(dual.m)] = 0.0
+        return np.where(np.abs(A - self.box) <= 1e-13 * self.box, self.box, A)
 
     @classmethod
     def shut(

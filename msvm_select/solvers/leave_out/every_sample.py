@@ -178,7 +178,7 @@ class _LeavingOut:
             solution, count = twins.together(solution), twins.count
         else:
             self.twins = None
-        self.full, self.solution = Training(solution.dual, solution), solution
+        self.full, self.solution = Training.at(solution), solution
         self.train, self.target = train, target
         self.bench, self.box = self.full.bench, self.full.box
         self.count = count[self.bench.order]
@@ -187,8 +187,6 @@ class _LeavingOut:
         # even in its rounding, on whether samples were left out in between
         self.bench.rooms.append(self.full.room)
         self.full.room = Room()
-        # F and b of the solution itself, not their recomputation
-        self.full.F = np.ascontiguousarray(solution.F[self.bench.order].T)
         self.b = solution.b
         m, Q = solution.dual.m, solution.dual.Q
         self.y = self.bench.y

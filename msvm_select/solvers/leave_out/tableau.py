@@ -33,6 +33,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import cache
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from scipy.sparse import coo_array
@@ -62,6 +64,7 @@ WATCHED_FOR_FEW = 0.35  # so many times as many where few samples are left out,
 FEW = 0.15  # of all
 WITH_TWINS = 6000  # the same where samples of different classes are at one place
 TOGETHER_FROM = 7000  # free variables times classes: beyond it, rows are dearer;
+MOST_INVERTED = 2000  # samples: the inverse of K is kept for the next C
 SOME_ROWS = 64  # of a symmetric product
 MOST_CLASSES = 10  # of more, as many as of these: their paths are long
 WATCHED = 0.8  # of the number of free variables: so many others are watched
@@ -70,6 +73,9 @@ SMALL_H = 5e4  # numbers in a block of H that is held
 TWINS = 1e-12  # of K_ii: samples at such a distance (squared) are at one place
 
 Factorise = Callable[[Gram, Ints, Mask], ClassFactor]
+
+inverses: WeakKeyDictionary[Gram, tuple[Floats, float]] = WeakKeyDictionary()
+"""K^-1 and its quality, of small K that are there: the next C asks for it, too"""
 
 
 @dataclass(eq=False)
@@ -439,7 +445,9 @@ def _of_common_inverse(gram: Gram, Q: int, arcs: _Arcs) -> Tableau:
 
         G_MM = E_MM - E_MN S E_NM,    X = -E_MN S,    S = E_NN^-1.
     """
-    R, error = _sound_inverse(gram.matrix)
+    R, error = inverses.get(gram) or _sound_inverse(gram.matrix)
+    if gram.m <= MOST_INVERTED:
+        inverses[gram] = R, error
     u = R.sum(axis=1)
     if not u.sum() > 0.0:
         raise np.linalg.LinAlgError
@@ -645,7 +653,7 @@ def _sharpened(H: Floats, inverse: Floats) -> tuple[Floats, float]:
 
     That is max |H H^-1 - I| as a few random probes see it: O(n^2), not a full product.
     """
-    probes = np.random.default_rng(0).choice([-1.0, 1.0], size=(H.shape[0], 4))
+    probes = _signs(1 << H.shape[0].bit_length())[: H.shape[0]]
     worst = np.inf
     for _ in range(3):
         rest = probes - H @ (inverse @ probes)
@@ -657,6 +665,12 @@ def _sharpened(H: Floats, inverse: Floats) -> tuple[Floats, float]:
         inverse = inverse + inverse @ step
         inverse = (inverse + inverse.T) / 2.0
     return inverse, worst
+
+
+@cache
+def _signs(size: int) -> Floats:
+    """Four random vectors of 1 and -1."""
+    return np.random.default_rng(0).choice([-1.0, 1.0], size=(size, 4))
 
 
 @kernel

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from numba import njit
 from sklearn.model_selection import LeaveOneOut, cross_val_score
 from sklearn.svm import SVC
 
@@ -28,6 +29,7 @@ from msvm_select.solution import Solution
 from msvm_select.solvers.base import Solver
 from msvm_select.solvers.exact.solver import Exact
 from msvm_select.solvers.exact.workbench import Training
+from msvm_select.solvers.leave_out import exchanges
 from msvm_select.solvers.leave_out.every_sample import _LeavingOut
 from msvm_select.solvers.leave_out.exchanges import in_a_row
 from msvm_select.solvers.qp import Qp
@@ -539,3 +541,30 @@ def test_an_answer_whose_flow_is_off_is_not_proven() -> None:
     k, i = np.argwhere((A > 1e-4) & (A < 9e-4))[0]
     A[k, i] += 1e-8
     assert not proven()
+
+
+@pytest.mark.parametrize("size", [1, 3, 4, 7, 8, 9, 21, 50])
+def test_a_small_system_is_solved_whatever_stands_on_its_diagonal(size: int) -> None:
+    """By pivots of the diagonal, four at a time; by others from the first zero on."""
+
+    @njit
+    def solved(M, x, size, scale):
+        return exchanges._solve_small(M, x, size, scale)
+
+    draw = np.random.default_rng(size)
+    for zero in (None, *range(0, size, 3)):
+        half = draw.normal(size=(size, size))
+        A = half + half.T
+        A[np.diag_indices(size)] += 4.0 * size * draw.choice([-1.0, 1.0], size)
+        if zero is not None:  # a block of two: neither can be the first alone
+            A[zero:, zero:] = half[zero:, zero:] + half[zero:, zero:].T
+            A[zero, zero] = 0.0
+        wanted, scale = draw.normal(size=(2, size)), draw.uniform(0.5, 2.0, size)
+        M, x = np.full((304, 304), np.nan), np.zeros((2, 304))
+        M[:size, :size], x[:, :size] = A, wanted @ A
+        sound = solved(M, x, size, scale)
+        assert sound == (size > 1 or zero is None)
+        if sound:
+            assert x[:, :size] == pytest.approx(wanted, abs=1e-7)
+    M[:size, :size] = np.ones((size, size))
+    assert solved(M, x, size, np.ones(size)) == (size == 1)

@@ -26,10 +26,9 @@ class Parts(NamedTuple):
     Variable (k, i) is number k m + i. entry: its entry of the factor, or -1. loc, row,
     cls: sample, place among the samples with a free arc, and class of an entry; var:
     its variable, or -1. place (Q, m): the entry of a class and sample, or -1, and
-    ``inside`` whether there is one. first[k]:
-    the first entry of a class. R (m, entries): R_k between entries of S_k, K[i, S_k]
-    R_k for other samples i. K_S (m, entries): K between all samples and the entries',
-    or empty.
+    ``inside`` whether there is one. first[k]: the first entry of a class. R (m,
+    entries): R_k between entries of S_k, K[i, S_k] R_k for other samples i. K_S (m,
+    entries): K between all samples and the entries', or empty.
     side: 1 for what is at 0 and not free, -1 at C; ``loose``: neither of these, and not
     free. low, high (Q m): between which alpha of an entry's variable may fall, at the
     place of the entry; elsewhere anything may be. (Of samples at one place, only the

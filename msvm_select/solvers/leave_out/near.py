@@ -163,7 +163,8 @@ class Near:
         idle = np.zeros(len(alphas), bool)
         for rough in (True, False):
             left = np.flatnonzero(~idle)
-            some = alphas if left.size == idle.size else alphas[left]  # copied: long
+            # no copy where all are left: it takes long
+            some = alphas if left.size == idle.size else alphas[left]
             if left.size and not (rough and self._beyond_single(alphas)):
                 idle[left] = self._stay_idle(some, proof.b[left], rough)
         idle &= proof.told[:, 2]

@@ -8,13 +8,26 @@ import numpy as np
 import pytest
 
 from msvm_select.kernels.rbf import Rbf
+from msvm_select.left_out import PREDICTED
 from msvm_select.records import Dual
 from msvm_select.solvers.exact import exchange, solver
 from msvm_select.solvers.exact.classes import by_classes
-from msvm_select.solvers.exact.common import CommonFactor, common_operations
+from msvm_select.solvers.exact.common import (
+    CommonFactor,
+    FewHeld,
+    common_operations,
+)
 from msvm_select.solvers.exact.solver import Exact
+from msvm_select.solvers.leave_out import tableau
 from tests.conftest import blobs
-from tests.solvers.test_leave_one_out import standardised
+from tests.solvers.test_classes import PROBLEMS, dual_of
+from tests.solvers.test_leave_one_out import (
+    assert_same_answers,
+    by_retraining,
+    judged,
+    random_problem,
+    standardised,
+)
 
 
 @pytest.fixture
@@ -115,3 +128,58 @@ def test_twins_are_solved_to_rounding(road):
     left = g - (F[y, np.arange(y.size)] - F) - (b[y] - b[:, None])
     assert np.abs(left[free]).max() < 1e-10
     assert np.abs(tau.sum(axis=1)).max() < 1e-11 * np.abs(tau).max()
+
+
+@pytest.fixture
+def by_inverse(monkeypatch):
+    """However many arcs are held; the samples that K^-1 settles are listed."""
+    monkeypatch.setattr("msvm_select.solvers.exact.common.MOST_HELD", (1.0, np.inf))
+    found: list[int] = []
+    without = FewHeld.without
+
+    def noted(self, samples, answer, *others):
+        def also(some, *told):
+            found.extend(some.tolist())
+            answer(some, *told)
+
+        without(self, samples, also, *others)
+
+    monkeypatch.setattr(FewHeld, "without", noted)
+    return found
+
+
+@pytest.mark.parametrize("name", ["five", "twelve", "tiny", "duplicates"])
+@pytest.mark.parametrize(("gamma", "C"), [(6.0, 0.1), (6.0, 50.0), (60.0, 3.0)])
+def test_left_out_by_the_inverse_as_by_retraining(name, gamma, C, by_inverse):
+    """The same answers at rough kernels, also with alpha at C and at 0 beside."""
+    dual = dual_of(PROBLEMS[name], gamma, C)
+    left_out = judged(dual)
+    assert_same_answers(left_out, by_retraining(dual))
+    if gamma == 60.0 and name != "duplicates":  # these make K singular
+        assert len(by_inverse) >= 0.5 * left_out.count(PREDICTED) > 0
+
+
+@pytest.mark.parametrize("seed", range(40, 60))
+def test_left_out_by_the_inverse_on_random_problems(seed, by_inverse):
+    """Likewise: any kernel, classes of one sample, twins of other classes."""
+    dual, _ = random_problem(seed)
+    assert_same_answers(judged(dual), by_retraining(dual))
+
+
+def test_where_all_arcs_are_free_no_table_is_built(by_inverse, monkeypatch):
+    """K near the identity: all are settled, in several threads as in one."""
+    monkeypatch.setattr(tableau, "build", None)
+    monkeypatch.setattr("msvm_select.solvers.exact.common.ALPHA_AT_ONCE", 500.0)
+    dual = dual_of(PROBLEMS["five"], 60.0, 100.0)
+    full = Exact().solve(dual)
+    one, two = (Exact().leave_out(full, jobs=jobs) for jobs in (1, 2))
+    assert len(by_inverse) == 2 * dual.m
+    assert_same_answers(one, by_retraining(dual))
+    np.testing.assert_array_equal(one.margins, two.margins)
+
+
+def test_many_held_arcs_are_another_roads(by_inverse, monkeypatch):
+    """Its systems would cost more than they save."""
+    monkeypatch.setattr("msvm_select.solvers.exact.common.MOST_HELD", (0.05, 0.5))
+    judged(dual_of(PROBLEMS["five"], 0.7, 3.0))
+    assert not by_inverse

@@ -50,6 +50,7 @@ from msvm_select.left_out import (
 from msvm_select.records import TIE, Blocks, Floats, Ints, Mask
 from msvm_select.solution import Solution
 from msvm_select.solvers.base import RESIDUE, by_training
+from msvm_select.solvers.exact.common import FewHeld
 from msvm_select.solvers.exact.cycles import certify
 from msvm_select.solvers.exact.together import Together
 from msvm_select.solvers.exact.twins import Twins
@@ -64,7 +65,7 @@ from msvm_select.solvers.leave_out.exchanges import (
 )
 from msvm_select.solvers.leave_out.near import BESIDE, Near, Proof
 from msvm_select.solvers.leave_out.rows import Store
-from msvm_select.solvers.leave_out.tableau import Tableau, build
+from msvm_select.solvers.leave_out.tableau import Tableau, build, few_held
 
 A_BLOCK = 128, 256  # samples that one thread takes: at least, and at most
 IN_A_BLOCK = 3e6  # in alpha of the machines without these, for which that is enough
@@ -109,21 +110,23 @@ def judge_every_sample(
     work.proves = every_margin and proven
     if only is not None:
         asked = asked[work.merged(only)[asked]]
-    work.asked = asked.size
     work.show(watch, asked)  # before anything is set up
+    between = None
+    if watch is not unwatched:
+        asked = work.likely_errors_first(asked)
+        between = partial(work.show, watch, asked)
+    everyone, asked = asked, work.settle_by_inverse(asked, jobs, between)
+    work.asked = asked.size
     chunk = BLOCKS_AT_ONCE * work.block
     if asked.size and work.kept is not None and work.kept.together is None:
         chunk = min(chunk, work.kept.at_once)
     if isinstance(work.bench.sorted_gram, Blocks):  # each is proven by all samples
         chunk = min(chunk, IN_A_RACE * 2)
-    first, between, everyone = chunk, None, asked
-    if watch is not unwatched:
-        asked, first = work.likely_errors_first(asked), min(chunk, IN_A_RACE)
-        between = partial(work.show, watch, asked)
-    todo, first = work.unsettled(asked), chunk if held else first
+    raced = watch is not unwatched and not held
+    todo, first = work.unsettled(asked), min(chunk, IN_A_RACE) if raced else chunk
     for _ in range(WATCHES):
         for some in chunks(todo.size, first, chunk):
-            tell(asked.size - todo.size + some.start, everyone.size)
+            tell(everyone.size - todo.size + some.start, everyone.size)
             work.show(watch, everyone)
             work.settle(todo[some], jobs, between)
             if first < chunk and not some.start and work.misses_some:
@@ -248,6 +251,21 @@ class _LeavingOut:
         self.margins[p] = h[self.y[p]] - h
         self.margins[p, self.y[p]] = np.inf
 
+    def settle_by_inverse(
+        self, samples: Ints, jobs: int, between: Callable[[], None] | None
+    ) -> Ints:
+        """Where nearly every arc is free; -> those that another road may settle."""
+        samples, near = self.unsettled(samples), self.near
+        alone = near.rest[near.local(samples)] <= 0.0
+        if not (near.all and alone.any()):
+            return samples
+        engine = few_held(near.gram, near.y, near.A, near.F, self.b, near.box)
+        if engine is not None:
+            with suppress(np.linalg.LinAlgError):
+                self._settle_together(engine, samples[alone], jobs, between)
+        left = self.unsettled(samples)
+        return np.asarray([p for p in left.tolist() if p not in self.foreseen], int)
+
     def settle(
         self, samples: Ints, jobs: int, between: Callable[[], None] | None = None
     ) -> None:
@@ -279,7 +297,7 @@ class _LeavingOut:
         kept.store.forget(kept.most)
 
     def _settle_together(
-        self, engine: Together, samples: Ints, jobs: int,
+        self, engine: Together | FewHeld, samples: Ints, jobs: int,
         between: Callable[[], None] | None,
     ) -> Ints:  # fmt: skip
         """By turns, many samples at once; -> those that are not settled so."""
@@ -287,7 +305,7 @@ class _LeavingOut:
 
         def answer(some: Ints, alphas: Floats, changes: Floats, made: Ints) -> None:
             margins, proof = self._certified(some, alphas, changes)
-            sure = np.abs(margins).min(axis=1) > CLEAR
+            sure = np.abs(margins.min(axis=1)) > CLEAR
             for i in np.flatnonzero(~sure):
                 self.foreseen[int(near.rows[some[i]])] = near.lifted(alphas[i])
             if sure.any():

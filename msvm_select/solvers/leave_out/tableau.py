@@ -43,8 +43,8 @@ from msvm_select import lapack
 from msvm_select.geometry.arcs import Arcs
 from msvm_select.records import Blocks, Floats, Gram, Ints, Mask
 from msvm_select.solvers.compiled import kernel
-from msvm_select.solvers.exact.classes import ClassFactor
-from msvm_select.solvers.exact.common import between_arcs
+from msvm_select.solvers.exact.classes import MOST_NUMBERS, ClassFactor
+from msvm_select.solvers.exact.common import FewHeld, between_arcs
 from msvm_select.solvers.exact.thin import mirror
 from msvm_select.solvers.exact.together import Together
 from msvm_select.solvers.leave_out.rows import Responses
@@ -445,12 +445,8 @@ def _of_common_inverse(gram: Gram, Q: int, arcs: _Arcs) -> Tableau:
 
         G_MM = E_MM - E_MN S E_NM,    X = -E_MN S,    S = E_NN^-1.
     """
-    R, error = inverses.get(gram) or _sound_inverse(gram.matrix)
-    if gram.m <= MOST_INVERTED:
-        inverses[gram] = R, error
+    R, error = _inverse_of_all(gram)
     u = R.sum(axis=1)
-    if not u.sum() > 0.0:
-        raise np.linalg.LinAlgError
     G = R - np.outer(u, u / u.sum())
     chosen, others = np.flatnonzero(arcs.free), np.flatnonzero(~arcs.free)
     n, both = chosen.size, np.r_[chosen, others]
@@ -488,6 +484,31 @@ def _of_common_inverse(gram: Gram, Q: int, arcs: _Arcs) -> Tableau:
         lambda wanted: table[wanted], fall, table, both.size, None,
         error * float(gram.diagonal.max(initial=0.0)),
     )  # fmt: skip
+
+
+def _inverse_of_all(gram: Gram) -> tuple[Floats, float]:
+    """K^-1 and its quality; LinAlgError where it cannot be trusted."""
+    R, error = inverses.get(gram) or _sound_inverse(gram.matrix)
+    if gram.m <= MOST_INVERTED:
+        inverses[gram] = R, error
+    if not R.sum() > 0.0:
+        raise np.linalg.LinAlgError
+    return R, error
+
+
+def few_held(
+    gram: Gram, y: Ints, alpha: Floats, F: Floats, b: Floats, box: Floats
+) -> FewHeld | None:
+    """What finds machines by K^-1 alone, where nearly every arc is free."""
+    held = not isinstance(gram, Blocks) and gram.factor is None
+    if not (held and 2.0 * gram.m**2 <= MOST_NUMBERS and FewHeld.suits(y, alpha, box)):
+        return None
+    with suppress(np.linalg.LinAlgError):
+        R, error = _inverse_of_all(gram)
+        if error * max(1.0, float(alpha.max())) <= EXACT:
+            r = 1.0 - F[y, np.arange(y.size)] + F - b[y] + b[:, None]
+            return FewHeld(R, y, alpha, r, box)
+    return None
 
 
 def _runs(cols: Ints, Q: int) -> list[slice]:

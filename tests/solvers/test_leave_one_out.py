@@ -29,7 +29,7 @@ from msvm_select.solution import Solution
 from msvm_select.solvers.base import Solver
 from msvm_select.solvers.exact.solver import Exact
 from msvm_select.solvers.exact.workbench import Training
-from msvm_select.solvers.leave_out import exchanges
+from msvm_select.solvers.leave_out import exchanges, tableau
 from msvm_select.solvers.leave_out.every_sample import _LeavingOut
 from msvm_select.solvers.leave_out.exchanges import in_a_row
 from msvm_select.solvers.qp import Qp
@@ -568,3 +568,26 @@ def test_a_small_system_is_solved_whatever_stands_on_its_diagonal(size: int) -> 
             assert x[:, :size] == pytest.approx(wanted, abs=1e-7)
     M[:size, :size] = np.ones((size, size))
     assert solved(M, x, size, np.ones(size)) == (size == 1)
+
+
+@pytest.mark.parametrize("gamma", [0.003, 0.01])
+def test_at_a_huge_c_the_table_leads_on_from_what_k_says(gamma: float) -> None:
+    """Its inverse has lost digits; yet nobody is trained anew, and K proves all."""
+    data = standardised(blobs(90, 3, 5, 0.5, 7))
+    dual = data.dual(Rbf(gamma), 3e4)
+    left_out = Exact().leave_out(trained(dual), every_margin=True)
+    assert left_out.count(RETRAINED) == 0 < left_out.count(REPAIRED)
+    assert_same_answers(left_out, by_retraining(dual))
+
+
+@pytest.mark.parametrize("condition", [1e1, 1e5, 1e8])
+def test_an_inverse_is_not_refined_for_the_worse(condition: float) -> None:
+    """Newton-Schulz steps lose digits where H is nearly singular: then none is kept."""
+    draw = np.random.default_rng(4)
+    basis, _ = np.linalg.qr(draw.normal(size=(60, 60)))
+    H = (basis * np.geomspace(1.0, condition, 60)) @ basis.T
+    inverse = np.linalg.inv((H + H.T) / 2.0)
+    rough = inverse * (1.0 + 1e-3 * (condition < 100.0))
+    found, worst = tableau._sharpened(H, (rough + rough.T) / 2.0)
+    assert worst <= max(1e-9, 1e-14 * condition)
+    assert np.abs(H @ found - np.eye(60)).max() <= max(1e-9, 1e-14 * condition)

@@ -75,11 +75,13 @@ OWN = 0.5  # the part of K_pp that others do not make up for, roughly
 MOST_STORED = 4e7  # numbers in the rows that are kept
 A_CHUNK = 0.25  # of them, those that a chunk of samples asks for
 LIKELY = 0.1  # r of variables whose rows are made before they are asked for
+MOST_MENDED = 6  # times that a machine is led on from what K says
 WATCHES = 5  # of watching more variables
 SOUND = 1e-7  # gain of a cycle: beyond it, biases may be off
 MOST_MISSED = 300  # of one sample
 WRONG = 1e-7  # r of the wrong sign: it was missed
 CLEAR = 1e-6  # a margin below is retrained: the tableau has some nine digits
+IN_DOUBT = 1e3  # times what margins may be off: below it, one is retrained
 PROVEN_TOGETHER = 2e5  # numbers in alpha of machines whose others are looked at
 
 
@@ -379,7 +381,7 @@ class _LeavingOut:
                 tableau = tableau.more(missed) or tableau
         if tableau is None:
             return None
-        return Rows(tableau, near.y, self.present, self.asked)
+        return Rows(tableau, near.y, near.box, self.present, self.asked)
 
     def _pass(self, kept: Rows, samples: Ints) -> Ints:
         """Try each sample; -> those that lack a row."""
@@ -397,7 +399,8 @@ class _LeavingOut:
         margins = np.full((samples.size, self.present.size), np.inf)
         exchanges, status = np.zeros((2, samples.size), np.int64)
         at_top = np.zeros(samples.size, np.bool_)
-        proves = self.proves or t.more is not None or not near.all
+        off = t.error * float(self.full.A.max())  # margins, by rounding
+        proves = self.proves or t.more is not None or not near.all or off > CLEAR
         alphas = np.empty((samples.size if proves else 0, t.width))
         exchange_each(
             table, near.y, self.present, samples,
@@ -405,8 +408,10 @@ class _LeavingOut:
         )  # fmt: skip
         settled = np.flatnonzero(status == SETTLED)
         if proves and settled.size:
-            margins[settled] = self._proven(t, samples[settled], alphas[settled])
-        doubt = max(CLEAR, 1e3 * t.error * float(self.full.A.max()))
+            values = alphas[settled]
+            margins[settled] = self._proven(kept, samples[settled], values)
+            alphas[settled] = values
+        doubt = CLEAR if proves else max(CLEAR, IN_DOUBT * off)
         sure = (status == SETTLED) & (np.abs(margins.min(axis=1)) > doubt)
         if not proves:
             self.at_top[near.rows[samples[sure]]] = at_top[sure]
@@ -414,11 +419,13 @@ class _LeavingOut:
         self.road[near.rows[samples[status > NEEDS_ROW]]] = RETRAINED
         unclear = np.flatnonzero((status == SETTLED) & ~sure)
         if unclear.size and t.more is None:
-            self._foresee(table._replace(falls=falls[unclear]), samples[unclear])
+            if not proves:
+                alphas = self._alphas(table._replace(falls=falls), samples)
+            self._foresee(kept, samples[unclear], alphas[unclear])
         return np.asarray(samples[status == NEEDS_ROW])
 
-    def _foresee(self, table: Table, samples: Ints) -> None:
-        """Keep alpha without each of these, which is where its training begins."""
+    def _alphas(self, table: Table, samples: Ints) -> Floats:
+        """The variables of the machines without these, which are settled."""
         count, Q, near = samples.size, self.present.size, self.near
         values = np.empty((count, table.at.size))
         exchange_each(
@@ -426,29 +433,26 @@ class _LeavingOut:
             np.empty(count, np.int64), np.empty(count, np.bool_),
             np.empty(count, np.int64), np.zeros(table.at.size, np.bool_), values,
         )  # fmt: skip
+        return values
+
+    def _foresee(self, kept: Rows, samples: Ints, values: Floats) -> None:
+        """Keep alpha without each of these, which is where its training begins."""
+        near = self.near
         for p, found in zip(samples.tolist(), values, strict=True):
             A = near.A.copy()
-            A[table.head, table.sample] = found
+            A[kept.head, kept.sample] = found
             A[:, p] = np.minimum(A[:, p], near.rest[p])
             self.foreseen[int(near.rows[p])] = near.lifted(A)
 
-    def _proven(self, t: Tableau, samples: Ints, values: Floats) -> Floats:
+    def _proven(self, kept: Rows, samples: Ints, values: Floats) -> Floats:
         """The margins from the outputs of these machines; 0, so retrained, if it fails.
 
         The tableau is as exact as the inverse that it holds, and may not hold all
-        variables; K alpha is as exact as K.
+        variables; K alpha is as exact as K. Where an inverse of all is not exact
+        enough, it still leads on from what K says, and ``values`` follow.
         """
-        near, each = self.near, np.arange(samples.size)
-        alphas = np.empty((samples.size, *near.A.shape))
-        alphas[:] = near.A
-        cols, rows = np.r_[t.cols_M, t.cols_N], np.r_[t.rows_M, t.rows_N]
-        alphas[:, cols, rows] = values
-        rest = near.rest[samples][:, None]  # of those that are not listed, too
-        alphas[each, :, samples] = np.minimum(alphas[each, :, samples], rest)
-        tau, _ = near.tau_of(alphas)
-        moved = near.gram.products(tau.transpose(0, 2, 1))
-        changes = np.ascontiguousarray(moved.transpose(2, 0, 1))
-        margins, proof = self._certified(samples, alphas, changes)
+        t, near = kept.tableau, self.near
+        alphas, changes, margins, proof = self._seen_by_K(kept, samples, values)
         if t.more is not None:
             for i in np.flatnonzero(~margins.any(axis=1)):
                 F, b = near.F + changes[i], proof.b[i]
@@ -457,7 +461,51 @@ class _LeavingOut:
             some = np.flatnonzero(margins.any(axis=1))
             idle = near.others_idle(samples[some], alphas[some], proof.of(some))
             margins[some[~idle]] = 0.0
+        left = np.flatnonzero(~margins.any(axis=1) & (near.rest[samples] <= 0.0))
+        if near.all and t.more is None:
+            self._mend(kept, samples, left, values, changes, margins, proof)
         return margins
+
+    def _mend(
+        self, kept: Rows, samples: Ints, left: Ints, values: Floats, changes: Floats,
+        margins: Floats, proof: Proof,
+    ) -> None:  # fmt: skip
+        """Lead those that are ``left`` on, as long as that brings their gap down."""
+        for _ in range(MOST_MENDED):
+            if not left.size:
+                break
+            slopes = self._slopes(kept, changes[left], proof.b[left])
+            found = kept.mended(samples[left], values[left], slopes)
+            _, moved, told, other = self._seen_by_K(kept, samples[left], found)
+            better = np.abs(other.facts[:, 0]) < np.abs(proof.facts[left, 0])
+            left = left[better]
+            values[left], changes[left] = found[better], moved[better]
+            margins[left] = told[better]
+            for known, new in zip(proof, other.of(better), strict=True):
+                known[left] = new
+            left = left[~margins[left].any(axis=1)]
+
+    def _seen_by_K(
+        self, kept: Rows, samples: Ints, values: Floats
+    ) -> tuple[Floats, Floats, Floats, Proof]:
+        """alpha, the changes of F, margins and proof of these machines."""
+        near, each = self.near, np.arange(samples.size)
+        alphas = np.empty((samples.size, *near.A.shape))
+        alphas[:] = near.A
+        alphas[:, kept.head, kept.sample] = values
+        rest = near.rest[samples][:, None]  # of those that are not listed, too
+        alphas[each, :, samples] = np.minimum(alphas[each, :, samples], rest)
+        tau, _ = near.tau_of(alphas)
+        moved = near.gram.products(tau.transpose(0, 2, 1))
+        changes = np.ascontiguousarray(moved.transpose(2, 0, 1))
+        return alphas, changes, *self._certified(samples, alphas, changes)
+
+    def _slopes(self, kept: Rows, changes: Floats, b: Floats) -> Floats:
+        """r (machines, width) of the variables of the tableau."""
+        near, heads, rows = self.near, kept.head, kept.sample
+        tails = near.y[rows]
+        h = near.F + changes
+        return 1.0 - h[:, tails, rows] + h[:, heads, rows] - b[:, tails] + b[:, heads]
 
     def _note_missed(self, p: int, A: Floats, F: Floats, b: Floats) -> None:
         """The variables whose r has the wrong sign in the machine without p."""
@@ -535,7 +583,8 @@ class _LeavingOut:
                 other = kept.tableau.sharper()
             self.missed[:] = False
         if other is not None:
-            self.kept = Rows(other, self.near.y, self.present, self.asked)
+            near = self.near
+            self.kept = Rows(other, near.y, near.box, self.present, self.asked)
         elif not self.near.all:
             missed, self.missed = self.missed, np.zeros(self.full.A.shape, bool)
             self.missed[:, self.near.rows] = missed
@@ -661,9 +710,11 @@ class Rows:
     The whole would be too large, and few are ever used.
     """
 
-    def __init__(self, tableau: Tableau, y: Ints, present: Mask, asked: int) -> None:
+    def __init__(
+        self, tableau: Tableau, y: Ints, box: Floats, present: Mask, asked: int
+    ) -> None:
         """Those that are there from the start; so many samples ask for some."""
-        self.tableau, t = tableau, tableau
+        self.tableau, self.top, t = tableau, box, tableau
         self.together = None if t.together is None else t.together(asked)
         self.most = int((1.0 - A_CHUNK) * MOST_STORED // max(1, t.width))
         shifts = max(1, (present.size - 1) * t.width)  # of one sample
@@ -692,6 +743,31 @@ class Rows:
             np.zeros((Q, len(K))), np.empty((Q, len(K))), np.empty(Q),
             np.empty(len(K), np.int64), np.array([self.store.filled]), t.alpha_M.size,
         )  # fmt: skip
+
+    def mended(self, samples: Ints, values: Floats, slopes: Floats) -> Floats:
+        """alpha (machines, width), so that r of those within their box becomes 0.
+
+        These r are forces on M and what is shifted in N; whatever stays at its bound is
+        held by the system of forces and shifts, as in ``exchanges``.
+        """
+        t = self.tableau
+        n, top, values = t.alpha_M.size, self.top[self.sample], values.copy()
+        inside = (values > 0.0) & (values < top) & (self.sample != samples[:, None])
+        owed = np.where(inside, slopes, 0.0)
+        moves = owed[:, :n] @ self.store.rows[:n]
+        for i, move in enumerate(moves):
+            which = np.r_[
+                np.flatnonzero(~inside[i, :n]), n + np.flatnonzero(inside[i, n:])
+            ]
+            if which.size and (self.store.at[which] >= 0).all():
+                rows = self.store.rows[self.store.at[which]]
+                lacks = move[which] + np.where(which < n, 0.0, owed[i, which])
+                with suppress(np.linalg.LinAlgError):
+                    x = np.linalg.solve(rows[:, which], -lacks)
+                    move += x @ rows
+                    values[i, which] += np.where(which < n, 0.0, x)
+            values[i, :n] += np.where(inside[i, :n], move[:n], 0.0)
+        return np.clip(values, 0.0, top)
 
     def need_those_of(self, samples: Ints) -> None:
         """The variables that leaving these out will hold, and how their others fall."""

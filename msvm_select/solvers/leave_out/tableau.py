@@ -50,6 +50,8 @@ from msvm_select.solvers.exact.together import Together
 from msvm_select.solvers.leave_out.rows import Responses
 
 POOR = 1e-6  # an inverse worse than this is not used
+SHARP_ENOUGH = 1e-9  # likewise: one that is not refined
+MOST_SHARPENED = 2  # steps of refinement
 MOST_DENSE = 2e8  # numbers of a dense tableau
 CHEAP_DENSE = 1e10  # multiplications of one that is tried where the other fails
 NEAR_MARGIN = 1000  # of many samples, so many that are no support vectors, or as many
@@ -670,21 +672,28 @@ def _independent_inverse(H: Floats) -> tuple[Ints, Floats]:
 
 
 def _sharpened(H: Floats, inverse: Floats) -> tuple[Floats, float]:
-    """The inverse, refined by Newton-Schulz steps if need be, and its quality.
+    """The inverse, refined by Newton-Schulz steps as far as they help, and its quality.
 
     That is max |H H^-1 - I| as a few random probes see it: O(n^2), not a full product.
+    (Where H is nearly singular, the rounding of a step is more than it mends.)
     """
     probes = _signs(1 << H.shape[0].bit_length())[: H.shape[0]]
-    worst = np.inf
-    for _ in range(3):
+
+    def quality(inverse: Floats) -> float:
         rest = probes - H @ (inverse @ probes)
-        worst = float(np.abs(rest).max(initial=0.0))
-        if worst < 1e-9:
+        return float(np.abs(rest).max(initial=0.0))
+
+    worst = quality(inverse)
+    for _ in range(MOST_SHARPENED):
+        if not worst >= SHARP_ENOUGH:
             break
         step = -(H @ inverse)
         step[np.diag_indices_from(step)] += 1.0
-        inverse = inverse + inverse @ step
-        inverse = (inverse + inverse.T) / 2.0
+        other = inverse + inverse @ step
+        other = (other + other.T) / 2.0
+        if not (better := quality(other)) < worst:
+            break
+        inverse, worst = other, better
     return inverse, worst
 
 

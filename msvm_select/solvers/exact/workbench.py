@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from msvm_select.flow import within
-from msvm_select.records import Blocks, Dual, Floats, Gram, Ints, Work
+from msvm_select.records import Dual, Floats, Gram, Ints, Work
 from msvm_select.solution import Solution
 from msvm_select.solvers.base import RESIDUE, scaled_start
 from msvm_select.solvers.exact.cycles import certify, cycle_steps
@@ -142,11 +142,8 @@ class Training:
         bench = full.bench
         self.problem = Problem(bench.sorted_gram, bench.y, full.dual.Q, self.box)
         self.A, self.steps, self.solves, self.before = A, 0, 0, None
-        if isinstance(bench.sorted_gram, Blocks):  # few rows of K, not all
-            self.F = full.F + self.problem.outputs(A - full.A)
-            self.certify()
-        else:
-            self.refresh()
+        self.F = full.F + self.problem.outputs(A - full.A)  # by few rows of K
+        self.certify()
         return self
 
     @classmethod

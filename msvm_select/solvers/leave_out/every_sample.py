@@ -202,6 +202,7 @@ class _LeavingOut:
         self.unsure = np.zeros(m)
         self.missed = np.zeros((Q, m), bool)
         self.foreseen: dict[int, Floats] = {}
+        self.last: dict[int, tuple[int, Floats]] = {}  # retrained of each class
         self.proves, self.asked = False, m
         self.present = np.bincount(self.y, minlength=Q) > 0
         self.block = int(np.clip(IN_A_BLOCK // (m * Q), *A_BLOCK))
@@ -636,34 +637,45 @@ class _LeavingOut:
         return np.asarray(asked[~known])
 
     def retrain(self, p: int) -> None:
-        """Train without p: from what was foreseen, or else from the full machine."""
+        """Train without p: from what was foreseen, or else from the best start."""
         training = self._trained_on(p)
-        if training is not None:
-            self._take(p, training)
-            return
+        if training is None:
+            starts = [self._begun(A, p) for A in self._starts(p)]
+            training = self.train(max(starts, key=Training.dual_value))
+            if not training.certified(self.target):
+                again = self.train(self._begun(np.zeros_like(training.A), p))
+                training = min(training, again, key=lambda t: abs(t.gap))
+            self.last[int(self.y[p])] = p, training.A
+        self._take(p, training)
+
+    def _starts(self, p: int) -> Iterator[Floats]:
+        """The full machine without p, and that without another of its class, q.
+
+        p takes the place there that q has left empty.
+        """
         box = self.box.copy()
         box[p] = self.rest[p]
-        A = within(self.full.A, self.y, box)
-        training = self._begun(A, p)
-        if not training.certified(self.target):
-            again = self._begun(np.zeros_like(A), p)
-            training = min(training, again, key=lambda t: abs(t.gap))
-        self._take(p, training)
+        yield within(self.full.A, self.y, box)
+        q, last = self.last.get(int(self.y[p]), (p, self.full.A))
+        if q != p and self.box[p] == self.box[q] and self.rest[p] == self.rest[q]:
+            A = last.copy()
+            A[:, [p, q]] = last[:, [q, p]]
+            yield A
 
     def _trained_on(self, p: int) -> Training | None:
         """From what was foreseen, if that leads to a machine beyond doubt."""
         A = self.foreseen.pop(p, None)
         if A is None:
             return None
-        found = self._begun(A, p)
+        found = self.train(self._begun(A, p))
         sound = found.certified(self.target) and found.cycle <= SOUND
         near = Near(self.full, self.rest)
         pinned = self._pinned_by_residue(near, found.A, found.F, found.box, found.b)
         return found if sound and not pinned else None
 
     def _begun(self, A: Floats, p: int) -> Training:
-        """Trained without p, from A."""
-        return self.train(Training.shut(self.full, A, p, float(self.rest[p])))
+        """A training without p, from A."""
+        return Training.shut(self.full, A, p, float(self.rest[p]))
 
     def _take(self, p: int, training: Training) -> None:
         """The answer of the machine trained without p."""

@@ -48,6 +48,7 @@ SOME_WRONG, MORE_WRONG = 10, 1.5  # later: so many, or so many times the fewest 
 AHEAD = 0.8  # of the rest of a path: who would stop it there is made ready
 MOST_STOPS = 200  # of the path
 MOST_STUCK = 20  # of them in one place
+MOST_IN_VAIN = 8  # samples of a class, one after another: then no more is tried of it
 MOST_UNKNOWNS = 304  # unknowns of a small system: a multiple of eight
 AT_A_GLANCE = 64  # variables that are looked at together whether one of them is wrong
 SLACK = 1e-9  # of r, and of alpha by its scale, that counts as on the bound
@@ -1173,20 +1174,26 @@ def _each(
 ):  # fmt: skip
     """As ``exchange_each``, in this room."""
     st, full, lacking, top = _fresh(T, room), 0, False, 0.0
-    last.counts[2] = -1
+    last.counts[2], vain = -1, 0
     _by_sample(T, ends, which)
     for v in range(T.alpha.size):
         full += v >= T.inside and T.alpha[v] >= T.top[v]
         lacking |= T.at[v] < 0 and not T.whole.K.shape[0]
     for index in range(samples.size):
         p = samples[index]
+        vain = vain if index > 0 and y[p] == y[samples[index - 1]] else 0
+        if vain >= MOST_IN_VAIN:
+            status[index] = UNSETTLED
+            continue
         own = which[ends[p] : ends[p + 1]]
         if T.rest[p] > 0.0:
             top = _narrow(T, own, T.rest[p], room.known)
         status[index], exchanges[index] = _judged(
             T, st, M, x, z, own, p, index, lacking, needed, last, kept, y[p]
         )
+        vain += status[index] == UNSETTLED
         if status[index] == SETTLED:
+            vain = 0
             at_top[index] = _at_top(T, st, full)
             _to_centre(T, st, x[0], z, y, present, room)
             change = room.span[present.size]
@@ -1214,6 +1221,7 @@ def exchange_each(
 
     ``needed[v]`` is set where the row of v lacks; the caller makes it and calls again.
     Where the biases are not unique without p, the margins are those at their centre.
+    Where one after another of a class stays unsettled, the others of it are not tried.
     alphas (p, width), or empty: the variables of each machine.
     """
     width, Q = T.alpha.size, present.size

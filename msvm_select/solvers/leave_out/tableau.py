@@ -152,6 +152,8 @@ def _among(
     r = 1.0 - F[y[rows], rows] + F[cols, rows] - b[y[rows]] + b[cols]
     top = box[rows]
     free = (a > 0.0) & (a < top)
+    if np.count_nonzero(free) < Q - 1:  # paths would go from bound to bound
+        return None
     ties, r = _tie(y[rows], cols, a, r, top, np.bincount(y, minlength=Q) > 0)
     free[ties] = True
     gone = a - np.minimum(a, rest[rows])

@@ -134,6 +134,7 @@ def test_twins_are_solved_to_rounding(road):
 def by_inverse(monkeypatch):
     """However many arcs are held; the samples that K^-1 settles are listed."""
     monkeypatch.setattr("msvm_select.solvers.exact.common.MOST_HELD", (1.0, np.inf))
+    monkeypatch.setattr(tableau, "ALL_WATCHED", -1)
     found: list[int] = []
     without = FewHeld.without
 

@@ -188,11 +188,15 @@ class FewHeld:
         self.small = 1e-9 * min(float(box.min()), float(alpha.max()))
 
     @staticmethod
-    def suits(y: Ints, alpha: Floats, box: Floats) -> bool:
-        """Whether Z is so small that this costs little, and most who leave keep it."""
+    def suits(y: Ints, alpha: Floats, box: Floats, none: bool) -> bool:
+        """Whether Z is so small that this costs little, and most who leave keep it.
+
+        ``none``: whether that takes a Z without arcs.
+        """
         held = float(np.count_nonzero(_held(y, alpha, box)))
         of_arcs, by_samples = MOST_HELD
-        return held <= min(of_arcs * (alpha.size - y.size), by_samples * y.size)
+        most = min(of_arcs * (alpha.size - y.size), by_samples * y.size)
+        return held <= (0.0 if none else most)
 
     def without(
         self,

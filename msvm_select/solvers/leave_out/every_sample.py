@@ -74,8 +74,10 @@ IN_A_RACE = 32  # the same at first where somebody may end it
 OWN = 0.5  # the part of K_pp that others do not make up for, roughly
 MOST_STORED = 4e7  # numbers in the rows that are kept
 A_CHUNK = 0.25  # of them, those that a chunk of samples asks for
-LIKELY = 0.1  # r of variables whose rows are made before they are asked for
+LIKELY = 0.1, 0.4  # r of variables whose rows are made unasked: of all, or by classes
 MOST_MENDED = 6  # times that a machine is led on from what K says
+SHORT, LONG = 4, 10**6  # passes over samples that lack rows, where paths are long
+TRIED = 16  # samples that tell whether the tableau settles any
 WATCHES = 5  # of watching more variables
 SOUND = 1e-7  # gain of a cycle: beyond it, biases may be off
 MOST_MISSED = 300  # of one sample
@@ -119,6 +121,8 @@ def judge_every_sample(
         between = partial(work.show, watch, asked)
     everyone, asked = asked, work.settle_by_inverse(asked, jobs, between)
     work.asked = asked.size
+    if work.is_loose and not work.settles_some(asked, jobs):
+        asked = asked[:0]
     chunk = BLOCKS_AT_ONCE * work.block
     if asked.size and work.kept is not None and work.kept.together is None:
         chunk = min(chunk, work.kept.at_once)
@@ -293,9 +297,11 @@ class _LeavingOut:
         parts = np.array_split(samples, count)
         with ThreadPoolExecutor(jobs) as pool:
             several = pool.map if jobs > 1 else map
-            while parts:
+            for _ in range(SHORT if self.is_loose else LONG):
                 left = several(partial(self._pass, kept), parts)
                 parts = [part for part in left if part.size]
+                if not parts:
+                    break
                 kept.make_needed()
         kept.store.forget(kept.most)
 
@@ -595,6 +601,19 @@ class _LeavingOut:
             return False
         return True
 
+    @cached_property
+    def is_loose(self) -> bool:
+        """Whether so few are free that paths go from bound to bound, and are long."""
+        free = (self.full.A > 0.0) & (self.full.A < self.box)
+        return bool(np.count_nonzero(free) < self.present.sum() - 1)
+
+    def settles_some(self, samples: Ints, jobs: int) -> bool:
+        """Whether the tableau settles any of some of these."""
+        few = self.unsettled(samples)
+        few = few[:: -(-few.size // TRIED) or 1]
+        self.settle(few, jobs)
+        return self.unsettled(few).size < few.size
+
     @property
     def misses_some(self) -> bool:
         """Whether the tableau lacks variables that a sample may need."""
@@ -741,9 +760,10 @@ class Rows:
         ties = spanning(y[t.rows_M], t.cols_M, present) if t.K is not None else []
         self.makes = bool(ties)
         self.whole = self._whole(y, present.size, ties)
-        if t.more is None and not self.makes:  # these are asked for by many
+        if not self.makes:  # these are asked for by many
             near = np.argsort(np.abs(t.r_N))[: self.most // 4]
-            self.needed[t.alpha_M.size + near[np.abs(t.r_N[near]) < LIKELY]] = True
+            far = LIKELY[t.more is not None]
+            self.needed[t.alpha_M.size + near[np.abs(t.r_N[near]) < far]] = True
 
     def _whole(self, y: Ints, Q: int, ties: list[tuple[int, bool]]) -> Whole:
         """As the kernels see it, with room to make rows in."""

@@ -152,8 +152,6 @@ def _among(
     r = 1.0 - F[y[rows], rows] + F[cols, rows] - b[y[rows]] + b[cols]
     top = box[rows]
     free = (a > 0.0) & (a < top)
-    if np.count_nonzero(free) < Q - 1:  # paths would go from bound to bound
-        return None
     ties, r = _tie(y[rows], cols, a, r, top, np.bincount(y, minlength=Q) > 0)
     free[ties] = True
     gone = a - np.minimum(a, rest[rows])
@@ -504,8 +502,11 @@ def few_held(
     gram: Gram, y: Ints, alpha: Floats, F: Floats, b: Floats, box: Floats
 ) -> FewHeld | None:
     """What finds machines by K^-1 alone, where nearly every arc is free."""
-    held = not isinstance(gram, Blocks) and gram.factor is None
-    if not (held and 2.0 * gram.m**2 <= MOST_NUMBERS and FewHeld.suits(y, alpha, box)):
+    there = not isinstance(gram, Blocks) and gram.factor is None
+    small = alpha.size - y.size <= ALL_WATCHED  # the table of the others costs no more
+    if not (there and 2.0 * gram.m**2 <= MOST_NUMBERS):
+        return None
+    if not FewHeld.suits(y, alpha, box, none=small):
         return None
     with suppress(np.linalg.LinAlgError):
         R, error = _inverse_of_all(gram)

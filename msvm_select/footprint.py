@@ -10,7 +10,7 @@ Of m samples and Q classes a kernel setting under way holds, in numbers of 8 byt
   |S_k|^2, about (n + t)^2 / Q + t^2, t samples having a free variable;
 * leaving out, the rows of the tableau, of some w = 2.5 n numbers, as many as are kept;
   where many are free, 2 (n + t) (m + t) numbers in their place, or (n + t) (m + 2 t)
-  where nearly all are.
+  where nearly all are, or 2.5 m^2 where all are.
 
 The matrices are certain, and what does not fit with them alone is refused. How many
 variables are free is not known before; ``--dry-run`` judges it by parts of the data.
@@ -37,6 +37,9 @@ BY_PRODUCTS_FROM = 7000.0  # free variables times classes,
 CLASSES_UP_TO = 10  # of which no more than these count
 MOSTLY_FREE = 0.6  # of all arcs of the samples with one: one inverse serves all classes
 ALL_FREE = 0.999  # likewise: they are alike
+INVERSES, AT_WORK_BY_INVERSE = 2.5, 6e6  # where nearly all are free: matrices, rest
+FEW_HELD = 0.05, 0.5  # arcs that are not: of all, and by the samples
+HARDLY_ANY = 0.002  # of all: then no other road is taken
 KEPT_BY_PRODUCTS = 2.5e8  # numbers kept in place of rows
 FILLED = 0.9  # of these, that what is always there may take
 IN_A_BATCH, MOST_IN_A_BATCH = 4e6, 96.0  # outputs that are worked on at once, samples
@@ -167,8 +170,14 @@ class Footprint:
         """Numbers of Newton's system, and of the search for the least norm."""
         by_class = 2.0 * self._by_class(free, touched)
         system = min(2.0 * free**2, by_class)
+        if self._alike(free, touched):
+            system = min(system, INVERSES * touched**2)
         alike = self.twins and free <= LEAST_NORM_UP_TO
         return max(system, 3.0 * touched**2 * alike)
+
+    def _alike(self, free: float, touched: float) -> bool:
+        """Whether all arcs are free: then one inverse serves all classes."""
+        return free + touched >= ALL_FREE * self.Q * touched
 
     def _by_class(self, free: float, touched: float) -> float:
         """sum |S_k|^2, and that of T."""
@@ -185,11 +194,16 @@ class Footprint:
         entries = free + touched
         whole = entries >= MOSTLY_FREE * self.Q * touched
         kept = entries * self.m * (1.0 if whole else 2.0)
-        alike = entries >= ALL_FREE * self.Q * touched
+        most = min(FEW_HELD[0] * arcs, FEW_HELD[1] * self.m)
+        by_inverse = arcs - free <= most and 2.0 * self.m**2 <= KEPT_BY_PRODUCTS
+        if by_inverse and arcs - free <= HARDLY_ANY * arcs:
+            return INVERSES * self.m**2 + AT_WORK_BY_INVERSE
         factor = 4.0 * touched**2 if whole else 2.0 * self._by_class(free, touched)
-        many = free * min(self.Q, CLASSES_UP_TO) >= BY_PRODUCTS_FROM and not alike
+        many = free * min(self.Q, CLASSES_UP_TO) >= BY_PRODUCTS_FROM
+        many = many and (by_inverse or not self._alike(free, touched))
         if many and kept <= FILLED * KEPT_BY_PRODUCTS:
-            kept = min(kept + 2.0 * entries * touched, KEPT_BY_PRODUCTS)
+            asked = 0.0 if by_inverse else 2.0 * entries * touched  # or of few samples
+            kept = min(kept + asked, KEPT_BY_PRODUCTS)
             outputs = float(self.Q * self.m)
             batch = min(IN_A_BATCH, MOST_IN_A_BATCH * outputs)
             at_work = MOST_AT_ONCE * outputs / 4.0 + 4.0 * batch

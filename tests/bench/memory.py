@@ -36,6 +36,8 @@ SWEEPS: tuple[tuple[str, int, tuple[str, ...]], ...] = (
     ("digits", 1797, ("--C", "8", "--gamma", "0.0078125", "--criteria", "cv:5")),
     ("digits", 1797, ("--C", "8", "--gamma", "0.0078125", "--machine", "ovo")),
     ("digits", 1797, ("--C", "8", "--gamma", "0.5")),
+    ("vowel", 990, ("--C", "8", "--gamma", "8")),
+    ("letter", 1000, ("--C", "8", "--gamma", "8")),
     ("letter", 1000, LETTER),
     ("letter", 1000, ("--C", "2", "--gamma", "0.5")),
     ("letter", 2000, (*LETTER, "--criteria", "sv-rate")),

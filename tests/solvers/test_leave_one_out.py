@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -29,7 +30,7 @@ from msvm_select.solution import Solution
 from msvm_select.solvers.base import Solver
 from msvm_select.solvers.exact.solver import Exact
 from msvm_select.solvers.exact.workbench import Training
-from msvm_select.solvers.leave_out import exchanges, tableau
+from msvm_select.solvers.leave_out import every_sample, exchanges, tableau
 from msvm_select.solvers.leave_out.every_sample import _LeavingOut
 from msvm_select.solvers.leave_out.exchanges import in_a_row
 from msvm_select.solvers.qp import Qp
@@ -591,3 +592,28 @@ def test_an_inverse_is_not_refined_for_the_worse(condition: float) -> None:
     found, worst = tableau._sharpened(H, (rough + rough.T) / 2.0)
     assert worst <= max(1e-9, 1e-14 * condition)
     assert np.abs(H @ found - np.eye(60)).max() <= max(1e-9, 1e-14 * condition)
+
+
+@pytest.mark.parametrize("C", [0.01, 1.0, 300.0])
+@pytest.mark.parametrize("twice", [False, True])
+def test_who_is_trained_anew_begins_where_the_last_one_ended(
+    C: float, twice: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With nothing but training the answers are the same; some starts are nearer."""
+    monkeypatch.setattr(every_sample, "build", lambda *_: None)
+    problem = blobs(60, 3, 4, 0.7, 5)
+    dual = standardised(with_duplicates(problem) if twice else problem).dual(
+        Rbf(0.1), C
+    )
+    begun: list[float] = []
+    starts = _LeavingOut._starts
+
+    def noted(self: _LeavingOut, p: int) -> Iterator[Floats]:
+        found = list(starts(self, p))
+        values = [self._begun(A, p).dual_value() for A in found]
+        begun.append(values[-1] - values[0])
+        return iter(found)
+
+    monkeypatch.setattr(_LeavingOut, "_starts", noted)
+    assert_same_answers(judged(dual), by_retraining(dual))
+    assert max(begun) > 0.0

@@ -37,10 +37,7 @@ from msvm_select.solvers.exact.thin import inverse_of
 MOST_CORRECTED = 4
 NO_SOLUTION = 1e-7  # of the gains: more that is left shows a K too near to singular
 LARGEST_SYSTEM = 1e8  # that the system of Z may take
-MOST_HELD = (
-    0.05,
-    0.5,
-)  # of the arcs, and by the samples: then most who leave change none
+MOST_HELD = 0.05, 0.5  # of the arcs, and by the samples: most who leave keep them
 ALPHA_AT_ONCE = 1e6  # alpha of the machines without a sample that are found at once
 SAME_SIDE = 1e-9  # r of a held arc may be beyond 0 by so much
 

@@ -206,7 +206,7 @@ class _LeavingOut:
         self.unsure = np.zeros(m)
         self.missed = np.zeros((Q, m), bool)
         self.foreseen: dict[int, Floats] = {}
-        self.last: dict[int, tuple[int, Floats]] = {}  # retrained of each class
+        self.last: tuple[int, Floats] | None = None  # who was retrained, and alpha
         self.proves, self.asked = False, m
         self.present = np.bincount(self.y, minlength=Q) > 0
         self.block = int(np.clip(IN_A_BLOCK // (m * Q), *A_BLOCK))
@@ -664,22 +664,23 @@ class _LeavingOut:
             if not training.certified(self.target):
                 again = self.train(self._begun(np.zeros_like(training.A), p))
                 training = min(training, again, key=lambda t: abs(t.gap))
-            self.last[int(self.y[p])] = p, training.A
+            self.last = p, training.A
         self._take(p, training)
 
     def _starts(self, p: int) -> Iterator[Floats]:
-        """The full machine without p, and that without another of its class, q.
+        """The full machine without p; that without q, the last one, if of its class.
 
-        p takes the place there that q has left empty.
+        There q takes the place of p, and p that which q has left empty.
         """
         box = self.box.copy()
         box[p] = self.rest[p]
         yield within(self.full.A, self.y, box)
-        q, last = self.last.get(int(self.y[p]), (p, self.full.A))
-        if q != p and self.box[p] == self.box[q] and self.rest[p] == self.rest[q]:
-            A = last.copy()
-            A[:, [p, q]] = last[:, [q, p]]
-            yield A
+        if self.last is not None:
+            q, last = self.last
+            if all(own[p] == own[q] for own in (self.y, self.box, self.rest)):
+                A = last.copy()
+                A[:, [p, q]] = last[:, [q, p]]
+                yield A
 
     def _trained_on(self, p: int) -> Training | None:
         """From what was foreseen, if that leads to a machine beyond doubt."""

@@ -193,11 +193,10 @@ class Exact(Solver):
                 best = max(best, dual)
             stalled = since > PATIENCE
             if tries and _exchange_pays(training):
-                near = _by_exchange(training)
+                near, tries = _by_exchange(training), tries - 1
                 if self._done(training):
                     break
-                tries = tries - 1 if near else 0
-                if tries and training.n_free > FACE_UP_TO:
+                if near and tries and training.n_free > FACE_UP_TO:
                     # a walk among so many costs more than a nearer start
                     finer = FINER * training.cycle
                     training.step(finer, finer, MOST_FINER * training.A.size)
@@ -253,7 +252,8 @@ def _exchange_pays(training: Training) -> bool:
 def _by_exchange(training: Training) -> bool:
     """Try the block exchange, keep its point only when that certifies better.
 
-    -> whether it is worth another try: not where it ran away from the first.
+    -> whether a nearer start may do. Where it ran away from the first, it is not tried
+    again before far more are free.
     """
     problem, A, F = training.problem, training.A, training.F
     low, high = problem.held(A, F, training.b, EXCHANGE_TOLERANCE)

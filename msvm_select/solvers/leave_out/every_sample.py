@@ -83,6 +83,7 @@ SOUND = 1e-7  # gain of a cycle: beyond it, biases may be off
 MOST_MISSED = 300  # of one sample
 WRONG = 1e-7  # r of the wrong sign: it was missed
 CLEAR = 1e-6  # a margin below is retrained: the tableau has some nine digits
+OFF = 3e-9  # margins, by the rounding of a table: beyond it, K proves them
 IN_DOUBT = 1e3  # times what margins may be off: below it, one is retrained
 PROVEN_TOGETHER = 2e5  # numbers in alpha of machines whose others are looked at
 
@@ -407,7 +408,7 @@ class _LeavingOut:
         exchanges, status = np.zeros((2, samples.size), np.int64)
         at_top = np.zeros(samples.size, np.bool_)
         off = t.error * float(self.full.A.max())  # margins, by rounding
-        proves = self.proves or t.more is not None or not near.all or off > CLEAR
+        proves = self.proves or t.more is not None or not near.all or off > OFF
         alphas = np.empty((samples.size if proves else 0, t.width))
         exchange_each(
             table, near.y, self.present, samples,

@@ -41,6 +41,9 @@ MOST_HELD = 0.05, 0.5  # of the arcs, and by the samples: most who leave keep th
 ALPHA_AT_ONCE = 1e6  # alpha of the machines without a sample that are found at once
 SAME_SIDE = 1e-9  # r of a held arc may be beyond 0 by so much
 
+Answer = Callable[[Ints, Floats, Floats, Ints], None]
+"""Gets samples, alpha (samples, Q, m) without each, changes of F, and exchanges."""
+
 
 def common_operations(free: Mask, known: CommonFactor | None) -> float:
     """Multiplications that a solution takes, with the factor that is ``known``."""
@@ -171,7 +174,7 @@ class FewHeld:
         self.u = R.sum(axis=1)
         self.G = np.outer(self.u, self.u / -self.u.sum())
         self.G += R
-        held = _held(y, alpha, box)
+        held = held_arcs(y, alpha, box)
         self.variable = np.arange(Q)[:, None] != y
         self.free = self.variable & ~held
         self.cols, self.at = held.nonzero()
@@ -190,7 +193,7 @@ class FewHeld:
 
         ``none``: whether that takes a Z without arcs.
         """
-        held = float(np.count_nonzero(_held(y, alpha, box)))
+        held = float(np.count_nonzero(held_arcs(y, alpha, box)))
         of_arcs, by_samples = MOST_HELD
         most = min(of_arcs * (alpha.size - y.size), by_samples * y.size)
         return held <= (0.0 if none else most)
@@ -198,7 +201,7 @@ class FewHeld:
     def without(
         self,
         samples: Ints,
-        answer: Callable[[Ints, Floats, Floats, Ints], None],
+        answer: Answer,
         jobs: int = 1,
         meanwhile: Callable[[], None] = lambda: None,
     ) -> None:
@@ -274,7 +277,7 @@ class FewHeld:
         return np.asarray(found - found.mean(axis=-1, keepdims=True))
 
 
-def _held(y: Ints, alpha: Floats, box: Floats) -> Mask:
+def held_arcs(y: Ints, alpha: Floats, box: Floats) -> Mask:
     """The arcs (Q, m) that are not free."""
     held = (alpha <= 0.0) | (alpha >= box)
     held[y, np.arange(y.size)] = False

@@ -28,6 +28,7 @@ import numpy as np
 
 from msvm_select.records import Floats, Gram, Ints, Mask
 from msvm_select.solvers.exact.classes import ClassFactor
+from msvm_select.solvers.exact.common import Answer
 from msvm_select.solvers.exact.turns import (
     FROZEN,
     Parts,
@@ -57,8 +58,6 @@ BEYOND = 1.1, 2.0  # of what is wrong: so far the other way it begins
 READ_BY_ONE = 50  # rows of R that the loops read for a machine, and what they save
 FAR = 0.2  # -r of samples that are not near the margin
 MOSTLY = 0.5  # of all samples near: then all are
-
-Answer = Callable[[Ints, Floats, Floats, Ints], None]
 
 
 def nearest(alpha: Floats, r: Floats) -> Ints | None:

@@ -32,7 +32,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from msvm_select.flow import spanning, ties_all, within
+from msvm_select.flow import ties_all, within
 from msvm_select.left_out import (
     BY_TRAINING,
     NOT_A_SV,
@@ -59,24 +59,20 @@ from msvm_select.solvers.leave_out.exchanges import (
     NEEDS_ROW,
     SETTLED,
     Table,
-    Whole,
     exchange_each,
     in_a_row,
 )
 from msvm_select.solvers.leave_out.near import BESIDE, Near, Proof
-from msvm_select.solvers.leave_out.rows import Store
-from msvm_select.solvers.leave_out.tableau import Tableau, build, few_held
+from msvm_select.solvers.leave_out.rows import Rows
+from msvm_select.solvers.leave_out.tableau import build, few_held
 
 A_BLOCK = 128, 256  # samples that one thread takes: at least, and at most
 IN_A_BLOCK = 3e6  # in alpha of the machines without these, for which that is enough
 BLOCKS_AT_ONCE = 2  # between two words of progress
 IN_A_RACE = 32  # the same at first where somebody may end it
 OWN = 0.5  # the part of K_pp that others do not make up for, roughly
-MOST_STORED = 4e7  # numbers in the rows that are kept
-A_CHUNK = 0.25  # of them, those that a chunk of samples asks for
-LIKELY = 0.1, 0.4  # r of variables whose rows are made unasked: of all, or by classes
 MOST_MENDED = 6  # times that a machine is led on from what K says
-SHORT, LONG = 4, 10**6  # passes over samples that lack rows, where paths are long
+MOST_PASSES = 4  # over samples that lack rows, where paths are long
 TRIED = 16  # samples that tell whether the tableau settles any
 WATCHES = 5  # of watching more variables
 SOUND = 1e-7  # gain of a cycle: beyond it, biases may be off
@@ -294,14 +290,14 @@ class _LeavingOut:
             samples = in_a_row(self.near.gram.matrix, self.near.y, samples)
         kept.need_those_of(samples)
         # How they are split does not depend on jobs, and so no digit does.
-        count = 1 if kept.makes else -(-samples.size // self.block)  # they share rows
-        parts = np.array_split(samples, count)
+        blocks = 1 if kept.makes else -(-samples.size // self.block)  # they share rows
+        parts = np.array_split(samples, blocks)
         with ThreadPoolExecutor(jobs) as pool:
             several = pool.map if jobs > 1 else map
-            for _ in range(SHORT if self.is_loose else LONG):
+            for turn in count(1):
                 left = several(partial(self._pass, kept), parts)
                 parts = [part for part in left if part.size]
-                if not parts:
+                if not parts or (self.is_loose and turn >= MOST_PASSES):
                     break
                 kept.make_needed()
         kept.store.forget(kept.most)
@@ -735,84 +731,3 @@ class _LeavingOut:
 def _joined(parts: Sequence[Any]) -> Any:
     """One array after the other; a single one is not copied."""
     return parts[0] if len(parts) == 1 else np.concatenate(parts)
-
-
-class Rows:
-    """The rows of the tableau that some sample asks for.
-
-    The whole would be too large, and few are ever used.
-    """
-
-    def __init__(
-        self, tableau: Tableau, y: Ints, box: Floats, present: Mask, asked: int
-    ) -> None:
-        """Those that are there from the start; so many samples ask for some."""
-        self.tableau, self.top, t = tableau, box, tableau
-        self.together = None if t.together is None else t.together(asked)
-        self.most = int((1.0 - A_CHUNK) * MOST_STORED // max(1, t.width))
-        shifts = max(1, (present.size - 1) * t.width)  # of one sample
-        self.at_once = max(16, int(A_CHUNK * MOST_STORED // shifts))
-        room = int(MOST_STORED // max(1, t.width))
-        self.store = Store(
-            t.respond, t.width, t.kept, t.kept.shape[0] + 2 * room, t.given
-        )
-        self.needed = np.zeros(t.width, bool)
-        self.start, self.alpha = np.r_[t.alpha_M, t.r_N], np.r_[t.alpha_M, t.alpha_N]
-        self.sample, self.head = np.r_[t.rows_M, t.rows_N], np.r_[t.cols_M, t.cols_N]
-        ties = spanning(y[t.rows_M], t.cols_M, present) if t.K is not None else []
-        self.makes = bool(ties)
-        self.whole = self._whole(y, present.size, ties)
-        if not self.makes:  # these are asked for by many
-            near = np.argsort(np.abs(t.r_N))[: self.most // 4]
-            far = LIKELY[t.more is not None]
-            self.needed[t.alpha_M.size + near[np.abs(t.r_N[near]) < far]] = True
-
-    def _whole(self, y: Ints, Q: int, ties: list[tuple[int, bool]]) -> Whole:
-        """As the kernels see it, with room to make rows in."""
-        t = self.tableau
-        K = t.K if self.makes and t.K is not None else np.empty((0, 0))
-        return Whole(
-            self.store.rows, self.store.at, self.sample, self.head, y, K,
-            np.array(ties or np.empty((0, 2)), np.int64),
-            np.zeros((Q, len(K))), np.empty((Q, len(K))), np.empty(Q),
-            np.empty(len(K), np.int64), np.array([self.store.filled]), t.alpha_M.size,
-        )  # fmt: skip
-
-    def mended(self, samples: Ints, values: Floats, slopes: Floats) -> Floats:
-        """alpha (machines, width), so that r of those within their box becomes 0.
-
-        These r are forces on M and what is shifted in N; whatever stays at its bound is
-        held by the system of forces and shifts, as in ``exchanges``.
-        """
-        t = self.tableau
-        n, top, values = t.alpha_M.size, self.top[self.sample], values.copy()
-        inside = (values > 0.0) & (values < top) & (self.sample != samples[:, None])
-        owed = np.where(inside, slopes, 0.0)
-        moves = owed[:, :n] @ self.store.rows[:n]
-        for i, move in enumerate(moves):
-            which = np.r_[
-                np.flatnonzero(~inside[i, :n]), n + np.flatnonzero(inside[i, n:])
-            ]
-            if which.size and (self.store.at[which] >= 0).all():
-                rows = self.store.rows[self.store.at[which]]
-                lacks = move[which] + np.where(which < n, 0.0, owed[i, which])
-                with suppress(np.linalg.LinAlgError):
-                    x = np.linalg.solve(rows[:, which], -lacks)
-                    move += x @ rows
-                    values[i, which] += np.where(which < n, 0.0, x)
-            values[i, :n] += np.where(inside[i, :n], move[:n], 0.0)
-        return np.clip(values, 0.0, top)
-
-    def need_those_of(self, samples: Ints) -> None:
-        """The variables that leaving these out will hold, and how their others fall."""
-        t = self.tableau
-        if not self.makes:
-            self.needed[: t.alpha_M.size] |= np.isin(t.rows_M, samples)
-            self.make_needed()
-        self.falls = np.ascontiguousarray(t.fall(samples))
-        self.fall_of = dict(zip(samples, count()))
-
-    def make_needed(self) -> None:
-        """Make what was found missing."""
-        self.store.need(np.flatnonzero(self.needed))
-        self.needed[:] = False

@@ -1,18 +1,32 @@
-"""Rows of the tableau that are asked for: by the factor of each class, made once."""
+"""The rows of a tableau that some sample asks for, each made once.
+
+How rows are made by the factor of each class (``Responses``), where they are kept
+(``Store``), and which of them a tableau holds ready for the kernels (``Rows``).
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cached_property
-from typing import Any
+from itertools import count
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from msvm_select.records import Floats, Gram, Ints
+from msvm_select.flow import spanning
+from msvm_select.records import Floats, Gram, Ints, Mask
 from msvm_select.solvers.exact.classes import MOST_NUMBERS, ClassFactor
 from msvm_select.solvers.exact.thin import kept_of
+from msvm_select.solvers.leave_out.exchanges import Whole
+
+if TYPE_CHECKING:  # which makes its rows by Responses
+    from msvm_select.solvers.leave_out.tableau import Tableau
 
 TINY = 1e-300
+MOST_STORED = 4e7  # numbers in the rows that are kept
+A_CHUNK = 0.25  # of them, those that a chunk of samples asks for
+LIKELY = 0.1, 0.4  # r of variables whose rows are made unasked: of all, or by classes
 TOGETHER = 256  # rows that are made at once
 
 
@@ -165,3 +179,84 @@ class Store:
         if self.filled - self.given > most:
             self.at[self.at >= self.given] = -1
             self.filled = self.given
+
+
+class Rows:
+    """The rows of the tableau that some sample asks for.
+
+    The whole would be too large, and few are ever used.
+    """
+
+    def __init__(
+        self, tableau: Tableau, y: Ints, box: Floats, present: Mask, asked: int
+    ) -> None:
+        """Those that are there from the start; so many samples ask for some."""
+        self.tableau, self.top, t = tableau, box, tableau
+        self.together = None if t.together is None else t.together(asked)
+        self.most = int((1.0 - A_CHUNK) * MOST_STORED // max(1, t.width))
+        shifts = max(1, (present.size - 1) * t.width)  # of one sample
+        self.at_once = max(16, int(A_CHUNK * MOST_STORED // shifts))
+        room = int(MOST_STORED // max(1, t.width))
+        self.store = Store(
+            t.respond, t.width, t.kept, t.kept.shape[0] + 2 * room, t.given
+        )
+        self.needed = np.zeros(t.width, bool)
+        self.start, self.alpha = np.r_[t.alpha_M, t.r_N], np.r_[t.alpha_M, t.alpha_N]
+        self.sample, self.head = np.r_[t.rows_M, t.rows_N], np.r_[t.cols_M, t.cols_N]
+        ties = spanning(y[t.rows_M], t.cols_M, present) if t.K is not None else []
+        self.makes = bool(ties)
+        self.whole = self._whole(y, present.size, ties)
+        if not self.makes:  # these are asked for by many
+            near = np.argsort(np.abs(t.r_N))[: self.most // 4]
+            far = LIKELY[t.more is not None]
+            self.needed[t.alpha_M.size + near[np.abs(t.r_N[near]) < far]] = True
+
+    def _whole(self, y: Ints, Q: int, ties: list[tuple[int, bool]]) -> Whole:
+        """As the kernels see it, with room to make rows in."""
+        t = self.tableau
+        K = t.K if self.makes and t.K is not None else np.empty((0, 0))
+        return Whole(
+            self.store.rows, self.store.at, self.sample, self.head, y, K,
+            np.array(ties or np.empty((0, 2)), np.int64),
+            np.zeros((Q, len(K))), np.empty((Q, len(K))), np.empty(Q),
+            np.empty(len(K), np.int64), np.array([self.store.filled]), t.alpha_M.size,
+        )  # fmt: skip
+
+    def mended(self, samples: Ints, values: Floats, slopes: Floats) -> Floats:
+        """alpha (machines, width), so that r of those within their box becomes 0.
+
+        These r are forces on M and what is shifted in N; whatever stays at its bound is
+        held by the system of forces and shifts, as in ``exchanges``.
+        """
+        t = self.tableau
+        n, top, values = t.alpha_M.size, self.top[self.sample], values.copy()
+        inside = (values > 0.0) & (values < top) & (self.sample != samples[:, None])
+        owed = np.where(inside, slopes, 0.0)
+        moves = owed[:, :n] @ self.store.rows[:n]
+        for i, move in enumerate(moves):
+            which = np.r_[
+                np.flatnonzero(~inside[i, :n]), n + np.flatnonzero(inside[i, n:])
+            ]
+            if which.size and (self.store.at[which] >= 0).all():
+                rows = self.store.rows[self.store.at[which]]
+                lacks = move[which] + np.where(which < n, 0.0, owed[i, which])
+                with suppress(np.linalg.LinAlgError):
+                    x = np.linalg.solve(rows[:, which], -lacks)
+                    move += x @ rows
+                    values[i, which] += np.where(which < n, 0.0, x)
+            values[i, :n] += np.where(inside[i, :n], move[:n], 0.0)
+        return np.clip(values, 0.0, top)
+
+    def need_those_of(self, samples: Ints) -> None:
+        """The variables that leaving these out will hold, and how their others fall."""
+        t = self.tableau
+        if not self.makes:
+            self.needed[: t.alpha_M.size] |= np.isin(t.rows_M, samples)
+            self.make_needed()
+        self.falls = np.ascontiguousarray(t.fall(samples))
+        self.fall_of = dict(zip(samples, count()))
+
+    def make_needed(self) -> None:
+        """Make what was found missing."""
+        self.store.need(np.flatnonzero(self.needed))
+        self.needed[:] = False

@@ -71,7 +71,7 @@ IN_A_BLOCK = 3e6  # in alpha of the machines without these, for which that is en
 BLOCKS_AT_ONCE = 2  # between two words of progress
 IN_A_RACE = 32  # the same at first where somebody may end it
 OWN = 0.5  # the part of K_pp that others do not make up for, roughly
-MOST_MENDED = 6  # times that a machine is led on from what K says
+MOST_MENDED = 6  # times that a machine is improved by its residual
 MOST_PASSES = 4  # over samples that lack rows, where paths are long
 TRIED = 16  # samples that tell whether the tableau settles any
 WATCHES = 5  # of watching more variables
@@ -452,8 +452,8 @@ class _LeavingOut:
         """The margins from the outputs of these machines; 0, so retrained, if it fails.
 
         The tableau is as exact as the inverse that it holds, and may not hold all
-        variables; K alpha is as exact as K. Where an inverse of all is not exact
-        enough, it still leads on from what K says, and ``values`` follow.
+        variables; K alpha is as exact as K. An inverse of all that is not exact enough
+        still improves them, step by step, and ``values`` with them.
         """
         t, near = kept.tableau, self.near
         alphas, changes, margins, proof = self._seen_by_K(kept, samples, values)
@@ -474,7 +474,7 @@ class _LeavingOut:
         self, kept: Rows, samples: Ints, left: Ints, values: Floats, changes: Floats,
         margins: Floats, proof: Proof,
     ) -> None:  # fmt: skip
-        """Lead those that are ``left`` on, as long as that brings their gap down."""
+        """Improve the machines that are ``left``, as long as their gap falls."""
         for _ in range(MOST_MENDED):
             if not left.size:
                 break

@@ -48,7 +48,7 @@ SOME_WRONG, MORE_WRONG = 10, 1.5  # later: so many, or so many times the fewest 
 AHEAD = 0.8  # of the rest of a path: who would stop it there is made ready
 MOST_STOPS = 200  # of the path
 MOST_STUCK = 20  # of them in one place
-MOST_IN_VAIN = 4  # samples of a class, one after another: then no more is tried of it
+MOST_IN_VAIN = 4  # unsettled samples of a class in a row: the rest of it is not tried
 MOST_UNKNOWNS = 304  # unknowns of a small system: a multiple of eight
 AT_A_GLANCE = 64  # variables that are looked at together whether one of them is wrong
 SLACK = 1e-9  # of r, and of alpha by its scale, that counts as on the bound
@@ -1221,7 +1221,7 @@ def exchange_each(
 
     ``needed[v]`` is set where the row of v lacks; the caller makes it and calls again.
     Where the biases are not unique without p, the margins are those at their centre.
-    Where one after another of a class stays unsettled, the others of it are not tried.
+    After MOST_IN_VAIN unsettled samples of a class the rest of it is not tried.
     alphas (p, width), or empty: the variables of each machine.
     """
     width, Q = T.alpha.size, present.size

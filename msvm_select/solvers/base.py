@@ -36,7 +36,7 @@ from msvm_select.left_out import (
     unwatched,
 )
 from msvm_select.parts import FACTS, Composed, Parts, Told, gathered
-from msvm_select.records import TIE, Dual, Floats, Mask
+from msvm_select.records import TIE, Dual, Floats, Ints, Mask
 from msvm_select.solution import Solution
 
 UNBALANCED = 1e-6  # a flow beyond it is no start
@@ -77,7 +77,7 @@ class Solver(ABC):
         """
         y, alpha, box = solution.dual.y, solution.alpha, solution.dual.box
         supports, at = solution.is_support_vector, np.arange(y.size)
-        margins, decided, alone = by_training(solution)
+        margins, decided, alone = by_training(y, alpha, solution.outputs)
         road = np.where(decided, BY_TRAINING, np.where(supports, RETRAINED, NOT_A_SV))
         at_top = np.full(y.size, bool((alpha >= box[:, None]).any()))
         loose = not ties_all(alpha.T, y, box)  # p itself may hold b
@@ -191,17 +191,17 @@ def keep_part(
     )  # fmt: skip
 
 
-def by_training(solution: Solution) -> tuple[Floats, Mask, Mask]:
+def by_training(y: Ints, alpha: Floats, h: Floats) -> tuple[Floats, Mask, Mask]:
     """The margins (m, Q) of training, who is wrong without itself by them alone (m,).
 
     And who is single in its class. Where sum_k alpha_pk m_pk <= 0, dropping p's loss
-    can only lower this sum, so that some margin stays <= 0.
+    can only lower this sum, so that some margin stays <= 0. (h: the outputs (m, Q).)
     """
-    y, alpha, h = solution.dual.y, solution.alpha, solution.outputs
-    alone = np.bincount(y, minlength=solution.dual.Q)[y] == 1
+    alone = np.bincount(y, minlength=h.shape[1])[y] == 1
     margins = h[np.arange(y.size), y][:, None] - h
     weighed = (alpha * np.where(alpha > 0.0, margins, 0.0)).sum(axis=1)
-    return margins, solution.is_support_vector & (weighed <= 0.0), alone
+    supports = alpha.max(axis=1, initial=0.0) > 0.0
+    return margins, supports & (weighed <= 0.0), alone
 
 
 def scaled_start(dual: Dual, start: Solution | None) -> Floats:

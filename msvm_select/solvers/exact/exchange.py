@@ -44,6 +44,8 @@ MOST_SYSTEMS = 30
 RESIDUAL = 1e-26  # squared: thirteen digits of the residual
 NOT_YET = 1e-8  # squared: as long as many bounds are wrong, four digits show them
 FEWER = 0.85  # of the exchanges of the system before: it converges
+FEW_LEFT = 5  # wrong: with no more it may take some systems that leave no fewer,
+MOST_IN_CIRCLES = 3  # but not many
 MOST_TURNED = 200  # wrong ones that are put right around the factor that is there
 KEPT_TO_TURN = 2e7  # numbers kept beside that factor: beyond, systems cost no more
 FACE_UP_TO = 1000  # free variables: among these, Newton on the face costs less
@@ -127,6 +129,7 @@ def exchange(
     """From those held at 0 and at the box, by exchanging whole blocks."""
     box, y, others = problem.box, problem.y, problem.variables
     best, gradients, residual, turned = np.inf, True, NOT_YET, False
+    patience = MOST_IN_CIRCLES
     shared: CommonFactor | None = None
     for solves in range(1, MOST_SYSTEMS + 1):
         free = others & ~low & ~high
@@ -167,7 +170,9 @@ def exchange(
                     return found
             n = int(np.count_nonzero(free))
             if count > FEWER * (min(best, n) if n <= FACE_UP_TO else best):
-                return Exchanged(alpha, F, solves, False)  # in circles, or away
+                if count > FEW_LEFT or not patience:
+                    return Exchanged(alpha, F, solves, False)  # in circles, or away
+                patience -= 1
             best = min(best, count)
         low = np.where(wrong, free & (alpha < 0.0), low)
         high = np.where(wrong, free & (alpha > box), high)

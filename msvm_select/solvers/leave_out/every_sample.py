@@ -184,7 +184,7 @@ class _LeavingOut:
             solution, count = twins.together(solution), twins.count
         else:
             self.twins = None
-        self.full, self.solution = Training.at(solution), solution
+        self.full = Training.at(solution)
         self.train, self.target = train, target
         self.bench, self.box = self.full.bench, self.full.box
         self.count = count[self.bench.order]
@@ -193,7 +193,7 @@ class _LeavingOut:
         # even in its rounding, on whether samples were left out in between
         self.bench.rooms.append(self.full.room)
         self.full.room = Room()
-        self.b = solution.b
+        self.b = self.full.b
         m, Q = solution.dual.m, solution.dual.Q
         self.y = self.bench.y
         self.margins = np.full((m, Q), np.nan)
@@ -210,10 +210,9 @@ class _LeavingOut:
 
     def sort_out(self, every_margin: bool) -> Ints:
         """Answer what needs no work; -> the samples that do."""
-        A, y, order = self.full.A, self.y, self.bench.order
-        margins, decided, alone = by_training(self.solution)
-        margins, decided = margins[order], decided[order]
-        alone = alone[order] & (self.count == 1.0)
+        A, y, h = self.full.A, self.y, self.full.F + self.b[:, None]
+        margins, decided, alone = by_training(y, A.T, h.T)
+        alone &= self.count == 1.0
         idle = A.max(axis=0) <= 0.0
         self.road[idle], self.margins[idle] = NOT_A_SV, margins[idle]
         self.at_top[idle] = bool((A >= self.box).any())

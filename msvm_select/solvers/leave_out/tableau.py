@@ -292,11 +292,31 @@ class _Listed:
         """The rows e_{y_i} - e_k."""
         return Arcs(self.rows, self.tails, self.cols).incidence(self.Q)
 
-    def products(self, points: Ints, tau: Floats) -> Floats:
-        """What tau (points, Q) of these samples does to F_{y_j} - F_jl."""
-        found, (K, Z) = np.zeros((points.size, self.rows.size)), self.arrays
+    def products(
+        self, points: Ints, tau: Floats, found: Floats | None = None
+    ) -> Floats:
+        """What tau (points, Q) of these samples does to F_{y_j} - F_jl.
+
+        It is added to what was ``found``, if anything.
+        """
+        if found is None:
+            found = np.zeros((points.size, self.rows.size))
+        K, Z = self.arrays
         arc_products(K, Z, self.shift, points, tau, self.rows, self.starts, found)
         return found
+
+    def entries(self, m: int, more: int) -> tuple[Ints, Ints, list[Ints]]:
+        """The entries (class, sample) of F or tau that these touch, class by class.
+
+        -> (the places of their heads and of their tails among these entries, of which
+        each class has so many ``more`` at its end; the samples of each class)
+        """
+        there = np.ones((self.Q, m + more), bool)
+        there[:, :m] = False
+        there[self.cols, self.rows] = there[self.tails, self.rows] = True
+        place = there.cumsum().reshape(there.shape) - 1
+        samples = [np.flatnonzero(touched) for touched in there[:, :m]]
+        return place[self.cols, self.rows], place[self.tails, self.rows], samples
 
 
 class _Moved:
@@ -314,25 +334,16 @@ class _Moved:
         if M.rows.size * N.rows.size <= SMALL_H:
             self.H, self.arcs = N.products(M.rows, M.incidence), N.incidence.T
             return
-        self.into, self.out_of = np.empty((2, M.rows.size), np.int64)
-        self.own, self.other = np.empty((2, N.rows.size), np.int64)
+        self.into, self.out_of, moving = M.entries(gram.m, 1)  # one is for the level
+        self.other, self.own, asked = N.entries(gram.m, 0)
         self.classes: list[tuple[slice, slice, Floats]] = []
-        moved, asked = 0, 0  # samples of the classes before
-        for c in range(M.Q):
-            heads, tails, mine, theirs = (
-                M.cols == c, M.tails == c, N.tails == c, N.cols == c
-            )  # fmt: skip
-            some, place = _samples_of(M.rows[heads | tails], gram.m)
-            self.into[heads] = moved + place[M.rows[heads]]
-            self.out_of[tails] = moved + place[M.rows[tails]]
-            others, place = _samples_of(N.rows[mine | theirs], gram.m)
-            self.own[mine] = asked + place[N.rows[mine]]
-            self.other[theirs] = asked + place[N.rows[theirs]]
-            K = np.ones((some.size + 1, others.size))  # the last row is for the level
+        first, other = 0, 0  # where those of a class begin
+        for some, others in zip(moving, asked, strict=True):
+            K = np.ones((some.size + 1, others.size))
             K[:-1] = gram.block(some, others)
-            parts = slice(moved, moved + len(K)), slice(asked, asked + others.size)
+            parts = slice(first, first + len(K)), slice(other, other + others.size)
             self.classes.append((*parts, K))
-            moved, asked = parts[0].stop, parts[1].stop
+            first, other = parts[0].stop, parts[1].stop
 
     def __call__(self, alpha: Floats, b: Floats, out: Floats) -> None:
         """out (p, N) -= that of alpha (p, M), with b (p, Q) added to F."""
@@ -348,13 +359,6 @@ class _Moved:
             tau[:, some.stop - 1] = level[:, c]
             np.matmul(tau[:, some], K, out=F[:, others])
         subtract(F, self.own, self.other, out)
-
-
-def _samples_of(rows: Ints, m: int) -> tuple[Ints, Ints]:
-    """The samples that are listed, and the place of each of all m among them."""
-    there = np.zeros(m, bool)
-    there[rows] = True
-    return np.flatnonzero(there), np.cumsum(there) - 1
 
 
 def _dense(gram: Gram, Q: int, arcs: _Arcs) -> Tableau | None:
@@ -409,8 +413,9 @@ def _dense(gram: Gram, Q: int, arcs: _Arcs) -> Tableau | None:
     leaves[np.arange(y.size), y] = -leaves.sum(axis=1)
 
     def answer(found: Floats, samples: Ints, tau: Floats, b: Floats) -> Floats:
-        """Add how r_N answers, where alpha_M does and the biases move by b."""
-        found[:, n:] = -N.products(samples, tau)
+        """Put behind how alpha_M moves how r_N answers, where the biases move by b."""
+        found[:, n:] = 0.0
+        N.products(samples, -tau, found[:, n:])
         moved(found[:, :n], levels(b), found[:, n:])
         return found
 
@@ -422,13 +427,17 @@ def _dense(gram: Gram, Q: int, arcs: _Arcs) -> Tableau | None:
 
     def fall(samples: Ints) -> Floats:
         """Of what each sample shifts."""
-        found = np.zeros((samples.size, a.size))
-        own = np.flatnonzero(leaves[samples].any(axis=1))
-        tau = leaves[samples[own]]
-        by, flow = M.products(samples[own], tau), tau[:, present]
+        falls = leaves[samples].any(axis=1)
+        own = samples[falls]
+        tau = leaves[own]
+        by, flow = M.products(own, -tau), tau[:, present]
         some = np.empty((own.size, a.size))
-        np.negative(by @ G + flow @ E.T, out=some[:, :n])
-        found[own] = answer(some, samples[own], tau, flow @ unweight - by @ E)
+        some[:, :n] = by @ G - flow @ E.T
+        answer(some, own, tau, flow @ unweight + by @ E)
+        if own.size == samples.size:
+            return some
+        found = np.zeros((samples.size, a.size))
+        found[falls] = some
         return found
 
     return Tableau(

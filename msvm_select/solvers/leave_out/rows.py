@@ -27,6 +27,7 @@ TINY = 1e-300
 MOST_STORED = 4e7  # numbers in the rows that are kept
 A_CHUNK = 0.25  # of them, those that a chunk of samples asks for
 LIKELY = 0.1, 0.4  # r of variables whose rows are made unasked: of all, or by classes
+MADE_AHEAD = 64  # rows that K can make: so many cost less at once than one by one
 TOGETHER = 256  # rows that are made at once
 
 
@@ -205,11 +206,14 @@ class Rows:
         self.sample, self.head = np.r_[t.rows_M, t.rows_N], np.r_[t.cols_M, t.cols_N]
         ties = spanning(y[t.rows_M], t.cols_M, present) if t.K is not None else []
         self.makes = bool(ties)
+        near = np.argsort(np.abs(t.r_N))  # these are asked for by many
+        if not self.makes:
+            near = near[: self.most // 4]
+            near = near[np.abs(t.r_N[near]) < LIKELY[t.more is not None]]
+            self.needed[t.alpha_M.size + near] = True
+        elif asked >= MADE_AHEAD:  # about one for each sample
+            self.store.need(t.alpha_M.size + near[:asked])
         self.whole = self._whole(y, present.size, ties)
-        if not self.makes:  # these are asked for by many
-            near = np.argsort(np.abs(t.r_N))[: self.most // 4]
-            far = LIKELY[t.more is not None]
-            self.needed[t.alpha_M.size + near[np.abs(t.r_N[near]) < far]] = True
 
     def _whole(self, y: Ints, Q: int, ties: list[tuple[int, bool]]) -> Whole:
         """As the kernels see it, with room to make rows in."""

@@ -18,6 +18,7 @@ all lowered by the largest mean gain of a cycle, the least amount that reconcile
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -34,7 +35,7 @@ class Potentials:
     span: Floats
     cycle_gain: float
 
-    @property
+    @cached_property
     def width(self) -> float:
         """The longest interval that the optimal values of some b_k - b_l fill."""
         present = np.isfinite(self.b)
@@ -49,10 +50,9 @@ class Potentials:
 
 def arc_gains(alpha: Floats, gradient: Floats, y: Ints, box: Floats) -> Floats:
     """G (P, P): b_a - b_b >= G_ab for the P classes present; -inf says nothing."""
-    order = y.argsort(kind="stable")
-    sorted_y = y[order]
-    first = np.flatnonzero(np.diff(sorted_y, prepend=-1))
-    classes = sorted_y[first]
+    order, count = y.argsort(kind="stable"), np.bincount(y)
+    classes = np.flatnonzero(count)
+    first = (np.cumsum(count) - count)[classes]
     g, a = gradient[order], alpha[order]
     up = np.where(a < box[order, None], g, -np.inf)
     down = np.where(a > 0.0, -g, -np.inf)

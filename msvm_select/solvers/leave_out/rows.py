@@ -27,6 +27,7 @@ TINY = 1e-300
 MOST_STORED = 4e7  # numbers in the rows that are kept
 A_CHUNK = 0.25  # of them, those that a chunk of samples asks for
 LIKELY = 0.1, 0.4  # r of variables whose rows are made unasked: of all, or by classes
+EACH_ASKS = 30  # for no more of them by a sample
 MADE_AHEAD = 64  # rows that K can make: so many cost less at once than one by one
 TOGETHER = 256  # rows that are made at once
 
@@ -206,13 +207,9 @@ class Rows:
         self.sample, self.head = np.r_[t.rows_M, t.rows_N], np.r_[t.cols_M, t.cols_N]
         ties = spanning(y[t.rows_M], t.cols_M, present) if t.K is not None else []
         self.makes = bool(ties)
-        near = np.argsort(np.abs(t.r_N))  # these are asked for by many
-        if not self.makes:
-            near = near[: self.most // 4]
-            near = near[np.abs(t.r_N[near]) < LIKELY[t.more is not None]]
-            self.needed[t.alpha_M.size + near] = True
-        elif asked >= MADE_AHEAD:  # about one for each sample
-            self.store.need(t.alpha_M.size + near[:asked])
+        self.near = t.alpha_M.size + np.argsort(np.abs(t.r_N))
+        if self.makes and asked >= MADE_AHEAD:  # about one for each sample
+            self.store.need(self.near[:asked])
         self.whole = self._whole(y, present.size, ties)
 
     def _whole(self, y: Ints, Q: int, ties: list[tuple[int, bool]]) -> Whole:
@@ -256,6 +253,9 @@ class Rows:
         t = self.tableau
         if not self.makes:
             self.needed[: t.alpha_M.size] |= np.isin(t.rows_M, samples)
+            likely = self.near[: min(self.most // 4, EACH_ASKS * samples.size)]
+            far = LIKELY[t.more is not None]
+            self.needed[likely[np.abs(self.start[likely]) < far]] = True
             self.make_needed()
         self.falls = np.ascontiguousarray(t.fall(samples))
         self.fall_of = dict(zip(samples, count()))

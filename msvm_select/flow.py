@@ -174,10 +174,13 @@ def _pour(
     row: Floats, where: Ints, amount: float, box: Floats, *, only_free: bool
 ) -> float:
     """Add (amount > 0) or take (< 0) among the entries listed; what is left over."""
-    if only_free:
+    if only_free and amount:
         where = where[(row[where] > 0.0) & (row[where] < box[where])]
+    if not (amount and where.size):
+        return amount
     room = box[where] - row[where] if amount > 0.0 else row[where]
-    used = np.diff(np.minimum(np.cumsum(room), abs(amount)), prepend=0.0)
+    used = np.minimum(room.cumsum(), abs(amount))
+    used[1:] -= used[:-1].copy()
     full = used >= room
     moved = row[where] + np.copysign(used, amount)
     row[where] = np.where(full, box[where] if amount > 0.0 else 0.0, moved)

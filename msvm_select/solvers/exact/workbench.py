@@ -93,6 +93,8 @@ class Training:
     """One training: A = alpha and F, both (Q, m) and class-sorted, moved in place."""
 
     before: Floats | None
+    known: tuple[Floats, Floats] | None = None
+    """Another alpha and its F, from which this one is not far"""
 
     def __init__(self, dual: Dual, start: Solution | None) -> None:
         """At the scaled start, with F computed anew."""
@@ -142,8 +144,8 @@ class Training:
         bench = full.bench
         self.problem = Problem(bench.sorted_gram, bench.y, full.dual.Q, self.box)
         self.A, self.steps, self.solves, self.before = A, 0, 0, None
-        self.F = full.F + self.problem.outputs(A - full.A)  # by few rows of K
-        self.certify()
+        self.known = full.A, full.F
+        self.refresh()
         return self
 
     @classmethod
@@ -201,7 +203,11 @@ class Training:
 
     def refresh(self) -> None:
         """F anew from alpha, since updates leave their rounding in it."""
-        self.F = self.problem.outputs(self.A)
+        if self.known is None:
+            self.F = self.problem.outputs(self.A)
+        else:  # by few rows of K
+            alpha, F = self.known
+            self.F = F + self.problem.outputs(self.A - alpha)
         self.certify()
 
     def snap(self) -> None:

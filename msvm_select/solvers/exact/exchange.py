@@ -68,7 +68,7 @@ class Problem:
 
     def tau(self, alpha: Floats) -> Floats:
         """tau (m, Q), C-contiguous."""
-        tau = -alpha.T.copy()
+        tau = np.negative(alpha.T, order="C")
         tau[np.arange(self.y.size), self.y] += alpha.sum(axis=0)
         return tau
 

@@ -207,9 +207,8 @@ class Rows:
         self.sample, self.head = np.r_[t.rows_M, t.rows_N], np.r_[t.cols_M, t.cols_N]
         ties = spanning(y[t.rows_M], t.cols_M, present) if t.K is not None else []
         self.makes = bool(ties)
-        self.near = t.alpha_M.size + np.argsort(np.abs(t.r_N))
         if self.makes and asked >= MADE_AHEAD:  # about one for each sample
-            self.store.need(self.near[:asked])
+            self.store.need(self._near_the_margin(asked))
         self.whole = self._whole(y, present.size, ties)
 
     def _whole(self, y: Ints, Q: int, ties: list[tuple[int, bool]]) -> Whole:
@@ -222,6 +221,12 @@ class Rows:
             np.zeros((Q, len(K))), np.empty((Q, len(K))), np.empty(Q),
             np.empty(len(K), np.int64), np.array([self.store.filled]), t.alpha_M.size,
         )  # fmt: skip
+
+    def _near_the_margin(self, most: int) -> Ints:
+        """So many variables of N, those whose r is nearest to 0."""
+        n, r = self.tableau.alpha_M.size, np.abs(self.tableau.r_N)
+        some = np.argpartition(r, most)[:most] if most < r.size else np.arange(r.size)
+        return np.asarray(n + some)
 
     def mended(self, samples: Ints, values: Floats, slopes: Floats) -> Floats:
         """alpha (machines, width), so that r of those within their box becomes 0.
@@ -253,8 +258,8 @@ class Rows:
         t = self.tableau
         if not self.makes:
             self.needed[: t.alpha_M.size] |= np.isin(t.rows_M, samples)
-            likely = self.near[: min(self.most // 4, EACH_ASKS * samples.size)]
-            far = LIKELY[t.more is not None]
+            most = min(self.most // 4, EACH_ASKS * samples.size)
+            likely, far = self._near_the_margin(most), LIKELY[t.more is not None]
             self.needed[likely[np.abs(self.start[likely]) < far]] = True
             self.make_needed()
         self.falls = np.ascontiguousarray(t.fall(samples))

@@ -320,9 +320,9 @@ class _Listed:
 
 
 class _Moved:
-    """How F_{y_j} - F_jl of some arcs N moves with alpha of others, M.
+    """How r of some arcs N moves with alpha of others, M.
 
-    That is H_NM alpha, by one product for each class, of K between the samples whose
+    That is -H_NM alpha, by one product for each class, of K between the samples whose
     F_k is asked for and those that have a tau_k: half of what H takes, or less. Where H
     is small, it is held.
     """
@@ -332,7 +332,7 @@ class _Moved:
         self.M, self.N = M, N
         self.H: Floats | None = None
         if M.rows.size * N.rows.size <= SMALL_H:
-            self.H, self.arcs = N.products(M.rows, M.incidence), N.incidence.T
+            self.H, self.arcs = -N.products(M.rows, M.incidence), -N.incidence.T
             return
         self.into, self.out_of, moving = M.entries(gram.m, 1)  # one is for the level
         self.other, self.own, asked = N.entries(gram.m, 0)
@@ -346,10 +346,10 @@ class _Moved:
             first, other = parts[0].stop, parts[1].stop
 
     def __call__(self, alpha: Floats, b: Floats, out: Floats) -> None:
-        """out (p, N) -= that of alpha (p, M), with b (p, Q) added to F."""
+        """out (p, N) = that of alpha (p, M), with b (p, Q) added to F."""
         if self.H is not None:
-            out -= alpha @ self.H
-            out -= b @ self.arcs
+            np.matmul(alpha, self.H, out=out)
+            out += b @ self.arcs
             return
         first, last, _ = self.classes[-1]
         tau, F = np.empty((len(alpha), first.stop)), np.empty((len(alpha), last.stop))
@@ -358,7 +358,7 @@ class _Moved:
         for c, (some, others, K) in enumerate(self.classes):
             tau[:, some.stop - 1] = level[:, c]
             np.matmul(tau[:, some], K, out=F[:, others])
-        subtract(F, self.own, self.other, out)
+        differences(F, self.own, self.other, out)
 
 
 def _dense(gram: Gram, Q: int, arcs: _Arcs) -> Tableau | None:
@@ -403,20 +403,18 @@ def _dense(gram: Gram, Q: int, arcs: _Arcs) -> Tableau | None:
         found[:, present] = b
         return found
 
-    table[:, n:] = 0.0
     moved(G, levels(E), table[:, n:])
-    B = unweight @ N.incidence[:, present].T  # of a shift of each of N, in b
+    steps, B = N.incidence, np.empty((present.size, others.size))
     moved(E.T.copy(), np.zeros((present.size, Q)), B)
-    steps = N.incidence
+    B += unweight @ steps[:, present].T  # of a shift of each of N, in b
     leaves = np.zeros((y.size, Q))  # what is no force on M where a sample leaves
     leaves[N.rows, N.cols] = arcs.gone[others]
     leaves[np.arange(y.size), y] = -leaves.sum(axis=1)
 
     def answer(found: Floats, samples: Ints, tau: Floats, b: Floats) -> Floats:
         """Put behind how alpha_M moves how r_N answers, where the biases move by b."""
-        found[:, n:] = 0.0
-        N.products(samples, -tau, found[:, n:])
         moved(found[:, :n], levels(b), found[:, n:])
+        N.products(samples, -tau, found[:, n:])
         return found
 
     def respond(wanted: Ints) -> Floats:
@@ -728,12 +726,12 @@ def spread(alpha, into, out_of, tau):
 
 
 @kernel
-def subtract(F, own, other, out):
-    """out[p, v] -= F_own - F_other."""
+def differences(F, own, other, out):
+    """out[p, v] = F_other - F_own."""
     for p in range(out.shape[0]):
         row = F[p]
         for v in range(own.size):
-            out[p, v] -= row[own[v]] - row[other[v]]
+            out[p, v] = row[other[v]] - row[own[v]]
 
 
 @kernel

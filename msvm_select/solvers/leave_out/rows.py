@@ -28,7 +28,7 @@ MOST_STORED = 4e7  # numbers in the rows that are kept
 A_CHUNK = 0.25  # of them, those that a chunk of samples asks for
 LIKELY = 0.1, 0.4  # r of variables whose rows are made unasked: of all, or by classes
 EACH_ASKS = 30  # for no more of them by a sample
-MADE_AHEAD = 64  # rows that K can make: so many cost less at once than one by one
+MADE_AHEAD = 1e4  # numbers in rows that K can make: so many cost less at once
 TOGETHER = 256  # rows that are made at once
 
 
@@ -207,7 +207,7 @@ class Rows:
         self.sample, self.head = np.r_[t.rows_M, t.rows_N], np.r_[t.cols_M, t.cols_N]
         ties = spanning(y[t.rows_M], t.cols_M, present) if t.K is not None else []
         self.makes = bool(ties)
-        if self.makes and asked >= MADE_AHEAD:  # about one for each sample
+        if self.makes and asked * t.alpha_M.size >= MADE_AHEAD:  # one for each sample
             self.store.need(self._near_the_margin(asked))
         self.whole = self._whole(y, present.size, ties)
 

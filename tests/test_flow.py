@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from msvm_select.flow import arc_gains, centre, largest_mean_cycle, spanning
+from msvm_select.flow import arc_gains, centre, largest_mean_cycle, spanning, within
 from msvm_select.kernels.inner_products import Linear
 from msvm_select.kernels.rbf import Rbf
 from msvm_select.solution import Solution
@@ -185,3 +185,29 @@ def test_spanning_arcs_tie_one_class_after_the_other(seed: int) -> None:
     for v, to_head in found:
         assert (int(tails[v]) in tied, int(heads[v]) in tied) == (to_head, not to_head)
         tied |= {int(tails[v]), int(heads[v])}
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_what_a_shut_sample_sent_is_sent_by_others(seed: int) -> None:
+    """Balanced and in the box; who had room to spare is touched only by its class."""
+    draw = np.random.default_rng(seed)
+    Q, m = 4, 40
+    y, box = np.sort(draw.integers(0, Q, m)), np.full(m, 1.0)
+    alpha = np.where(draw.random((Q, m)) < 0.5, 0.0, draw.uniform(0.2, 0.8, (Q, m)))
+    alpha[y, np.arange(m)] = 0.0
+    sent = np.array([alpha[:, y == c].sum(axis=1) for c in range(Q)])
+    for a, b in itertools.combinations(range(Q), 2):  # as much one way as back
+        least = min(sent[a, b], sent[b, a])
+        alpha[b, y == a] *= least / max(sent[a, b], 1e-300)
+        alpha[a, y == b] *= least / max(sent[b, a], 1e-300)
+    p = int(draw.integers(m))
+    box[p] = 0.0
+    found = within(alpha, y, box)
+    assert found[:, p].max() == 0.0
+    assert (found >= 0.0).all()
+    assert (found <= box).all()
+    out = np.array([found[:, y == c].sum() for c in range(Q)])
+    assert out == pytest.approx(found.sum(axis=1), abs=1e-12)
+    assert found.any()
+    idle = (y != y[p]) & (np.arange(Q)[:, None] != y[p])  # of no arc from or to there
+    np.testing.assert_array_equal(found[idle], alpha[idle])

@@ -14,6 +14,7 @@ from sklearn.svm import SVC
 from msvm_select.criteria import leave_one_out as criterion
 from msvm_select.criteria.base import Cell
 from msvm_select.errors import SolverError
+from msvm_select.flow import within
 from msvm_select.kernels.inner_products import Linear, Polynomial, Sigmoid
 from msvm_select.kernels.rbf import Rbf
 from msvm_select.left_out import (
@@ -523,6 +524,19 @@ def test_a_sample_goes_in_steps_where_hundreds_change(gamma: float, C: float) ->
     assert np.median(found.exchanges) > 40
     assert (found.road == RETRAINED).sum() < 12
     assert_same_answers(found, by_retraining(dual, some=slice(0, None, 20)))
+
+
+@pytest.mark.parametrize("C", [1e-3, 1.0, 1e3])
+def test_outputs_by_what_moved_are_those_of_all(C: float) -> None:
+    """F of a machine that was trained anew is K tau, whatever it began at."""
+    machine = Exact().solve(blobs(60, 4).dual(Rbf(0.3), C))
+    full = Training.at(machine)
+    for p in range(0, 60, 10):
+        for begin in (np.zeros_like(full.A), full.A):
+            without = within(begin, full.bench.y, np.where(np.arange(60) == p, 0.0, C))
+            found = Exact()._train(Training.shut(full, without, p))
+            F = found.problem.outputs(found.A)
+            assert found.F == pytest.approx(F, abs=1e-13 * max(1.0, np.abs(F).max()))
 
 
 def test_an_answer_whose_flow_is_off_is_not_proven() -> None:

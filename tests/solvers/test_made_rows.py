@@ -1,4 +1,4 @@
-"""Rows of the tableau that K makes while samples are left out, one by one."""
+"""Rows of the tableau that K makes while samples are left out, or before."""
 
 from __future__ import annotations
 
@@ -16,9 +16,15 @@ from msvm_select.solvers.leave_out import every_sample, tableau
 from tests.conftest import blobs
 
 
-def answers(found: Solution, monkeypatch: pytest.MonkeyPatch, most: int) -> LeftOut:
-    """Every margin, where rows may be made up to so many samples."""
+def answers(
+    found: Solution, monkeypatch: pytest.MonkeyPatch, most: int, ahead: float = np.inf
+) -> LeftOut:
+    """Every margin, where rows may be made up to so many samples.
+
+    ``ahead``: so many numbers in rows are made at once, and before.
+    """
     monkeypatch.setattr(tableau, "MADE_BY_K", most)
+    monkeypatch.setattr("msvm_select.solvers.leave_out.rows.MADE_AHEAD", ahead)
     monkeypatch.setattr(tableau, "FAR_FEWER", np.inf)  # a common table has all rows
     return Exact().leave_out(found, every_margin=True)
 
@@ -57,8 +63,10 @@ def test_margins_are_those_without_them(
     problem = blobs(30, 3, seed=seed)
     dual = Dual(Rbf(0.5).gram(problem.X), problem.y, 3, 10.0 ** (seed - 1))
     found = Exact().solve(dual)
-    one, other = (answers(found, monkeypatch, most) for most in (500, 0))
-    assert one.margins == pytest.approx(other.margins, abs=1e-8)
+    others = answers(found, monkeypatch, 0).margins
+    for ahead in (0.0, np.inf):
+        margins = answers(found, monkeypatch, 500, ahead).margins
+        assert margins == pytest.approx(others, abs=1e-8)
 
 
 def test_one_variable_that_is_not_free_among_eight(

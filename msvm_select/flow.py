@@ -174,9 +174,11 @@ def _pour(
     row: Floats, where: Ints, amount: float, box: Floats, *, only_free: bool
 ) -> float:
     """Add (amount > 0) or take (< 0) among the entries listed; what is left over."""
-    if only_free and amount:
+    if not amount:
+        return amount
+    if only_free:
         where = where[(row[where] > 0.0) & (row[where] < box[where])]
-    if not (amount and where.size):
+    if not where.size:
         return amount
     room = box[where] - row[where] if amount > 0.0 else row[where]
     used = np.minimum(room.cumsum(), abs(amount))

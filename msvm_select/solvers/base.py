@@ -192,10 +192,10 @@ def keep_part(
 
 
 def by_training(y: Ints, alpha: Floats, h: Floats) -> tuple[Floats, Mask, Mask]:
-    """The margins (m, Q) of training, who is wrong without itself by them alone (m,).
+    """Of outputs h (m, Q): margins, who is wrong without itself by them alone (m,).
 
     And who is single in its class. Where sum_k alpha_pk m_pk <= 0, dropping p's loss
-    can only lower this sum, so that some margin stays <= 0. (h: the outputs (m, Q).)
+    can only lower this sum, so that some margin stays <= 0.
     """
     alone = np.bincount(y, minlength=h.shape[1])[y] == 1
     margins = h[np.arange(y.size), y][:, None] - h

@@ -539,6 +539,21 @@ def test_outputs_by_what_moved_are_those_of_all(C: float) -> None:
             assert found.F == pytest.approx(F, abs=1e-13 * max(1.0, np.abs(F).max()))
 
 
+def test_a_sample_that_alone_holds_alpha_at_a_huge_C_leaves_no_rounding() -> None:
+    """Its copy is of another class; without it alpha is small, and F as sharp."""
+    draw = np.random.default_rng(1)
+    y = np.append(np.arange(30) % 2, 1)
+    X = draw.normal(size=(30, 2)) + 2.5 * np.eye(2)[y[:30]]
+    gram = Rbf(0.5).gram(np.vstack((X, X[0])))
+    full = Training.at(Exact().solve(Dual(gram, y, 2, 1e10)))
+    assert full.A.max() == 1e10
+    p = int(np.flatnonzero(full.bench.order == 30)[0])
+    without = within(full.A, full.bench.y, np.where(np.arange(31) == p, 0.0, 1e10))
+    found = Exact()._train(Training.shut(full, without, p))
+    assert found.A.max() < 100.0
+    assert found.F == pytest.approx(found.problem.outputs(found.A), abs=1e-12)
+
+
 def test_an_answer_whose_flow_is_off_is_not_proven() -> None:
     """At a tiny C neither the gap nor a gain tells it, but the biases are wrong."""
     problem = blobs(40, 4)

@@ -22,6 +22,8 @@ from msvm_select.solvers.exact.cycles import certify, cycle_steps
 from msvm_select.solvers.exact.exchange import Problem
 from msvm_select.solvers.exact.thin import thin_gram
 
+SAME_SIZE = 0.5  # of the largest alpha: F of others is as sharp as one's own
+
 
 @dataclass(eq=False)
 class Room:
@@ -94,7 +96,7 @@ class Training:
 
     before: Floats | None
     known: tuple[Floats, Floats] | None = None
-    """Another alpha and its F, from which this one is not far"""
+    """Alpha of another machine and its F: where few differ, few rows of K tell"""
 
     def __init__(self, dual: Dual, start: Solution | None) -> None:
         """At the scaled start, with F computed anew."""
@@ -135,7 +137,10 @@ class Training:
     def shut(
         cls, full: Training, A: Floats, p: int | None, rest: float = 0.0
     ) -> Training:
-        """``full`` again, begun at A, with ``rest`` of the box of sample p (if any)."""
+        """``full`` again, begun at A, with ``rest`` of the box of sample p (if any).
+
+        A is moved in place.
+        """
         self = cls.__new__(cls)
         self.__dict__.update(full.__dict__)
         self.box = full.box.copy()
@@ -144,7 +149,7 @@ class Training:
         bench = full.bench
         self.problem = Problem(bench.sorted_gram, bench.y, full.dual.Q, self.box)
         self.A, self.steps, self.solves, self.before = A, 0, 0, None
-        self.known = full.A, full.F
+        self.known = None if p is None else (full.A, full.F)
         self.refresh()
         return self
 
@@ -202,12 +207,16 @@ class Training:
         return int(np.count_nonzero((self.A > 0.0) & (self.A < self.box)))
 
     def refresh(self) -> None:
-        """F anew from alpha, since updates leave their rounding in it."""
-        if self.known is None:
+        """F anew from alpha, since updates leave their rounding in it.
+
+        By what moved from the alpha that are known, unless these are much larger: so is
+        the rounding of their F.
+        """
+        known, most = self.known, float(self.A.max(initial=0.0))
+        if known is not None and most >= SAME_SIZE * known[0].max():
+            self.F = known[1] + self.problem.outputs(self.A - known[0])
+        else:
             self.F = self.problem.outputs(self.A)
-        else:  # by few rows of K
-            alpha, F = self.known
-            self.F = F + self.problem.outputs(self.A - alpha)
         self.certify()
 
     def snap(self) -> None:

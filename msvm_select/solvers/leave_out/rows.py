@@ -27,8 +27,8 @@ TINY = 1e-300
 MOST_STORED = 4e7  # numbers in the rows that are kept
 A_CHUNK = 0.25  # of them, those that a chunk of samples asks for
 LIKELY = 0.1, 0.4  # r of variables whose rows are made unasked: of all, or by classes
-EACH_ASKS = 30  # for no more of them by a sample
-MADE_AHEAD = 1e4  # numbers in rows that K can make: so many cost less at once
+EACH_ASKS = 30  # such rows for each sample that is left out, at the most
+MADE_AHEAD = 1e4  # free variables times rows: with fewer, K makes them one by one
 TOGETHER = 256  # rows that are made at once
 
 
@@ -254,7 +254,10 @@ class Rows:
         return np.clip(values, 0.0, top)
 
     def need_those_of(self, samples: Ints) -> None:
-        """The variables that leaving these out will hold, and how their others fall."""
+        """The variables that leaving these out will hold, and how their others fall.
+
+        Also those that many ask for.
+        """
         t = self.tableau
         if not self.makes:
             self.needed[: t.alpha_M.size] |= np.isin(t.rows_M, samples)

@@ -297,7 +297,7 @@ class _Listed:
     ) -> Floats:
         """What tau (points, Q) of these samples does to F_{y_j} - F_jl.
 
-        It is added to what was ``found``, if anything.
+        Added to ``found``, in place, where that is given.
         """
         if found is None:
             found = np.zeros((points.size, self.rows.size))
@@ -308,8 +308,8 @@ class _Listed:
     def entries(self, m: int, more: int) -> tuple[Ints, Ints, list[Ints]]:
         """The entries (class, sample) of F or tau that these touch, class by class.
 
-        -> (the places of their heads and of their tails among these entries, of which
-        each class has so many ``more`` at its end; the samples of each class)
+        Behind those of each class is room for so many ``more``. -> (the places of the
+        heads and of the tails, the samples of each class)
         """
         there = np.ones((self.Q, m + more), bool)
         there[:, :m] = False
@@ -337,13 +337,13 @@ class _Moved:
         self.into, self.out_of, moving = M.entries(gram.m, 1)  # one is for the level
         self.other, self.own, asked = N.entries(gram.m, 0)
         self.classes: list[tuple[slice, slice, Floats]] = []
-        first, other = 0, 0  # where those of a class begin
+        of_M, of_N = 0, 0  # where the entries of a class begin
         for some, others in zip(moving, asked, strict=True):
             K = np.ones((some.size + 1, others.size))
             K[:-1] = gram.block(some, others)
-            parts = slice(first, first + len(K)), slice(other, other + others.size)
+            parts = slice(of_M, of_M + len(K)), slice(of_N, of_N + others.size)
             self.classes.append((*parts, K))
-            first, other = parts[0].stop, parts[1].stop
+            of_M, of_N = parts[0].stop, parts[1].stop
 
     def __call__(self, alpha: Floats, b: Floats, out: Floats) -> None:
         """out (p, N) = that of alpha (p, M), with b (p, Q) added to F."""
@@ -412,7 +412,7 @@ def _dense(gram: Gram, Q: int, arcs: _Arcs) -> Tableau | None:
     leaves[np.arange(y.size), y] = -leaves.sum(axis=1)
 
     def answer(found: Floats, samples: Ints, tau: Floats, b: Floats) -> Floats:
-        """Put behind how alpha_M moves how r_N answers, where the biases move by b."""
+        """Fill in behind alpha_M how r_N moves, where the biases move by b."""
         moved(found[:, :n], levels(b), found[:, n:])
         N.products(samples, -tau, found[:, n:])
         return found
